@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gpu.h - contract of GPU memory: what a pointer is, and copies.
+ *
+ * Implemented by src/cuda over the driver API. src/coll and src/engine see only
+ * this table. Every function restores the caller's current context. Before the
+ * program itself has loaded the driver, `query` answers "host" and nothing else
+ * is called. */
+#ifndef CX_GPU_H
+#define CX_GPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/req.h"
+#include "base/status.h"
+
+enum cx_mem_kind {
+    CX_MEM_HOST,
+    CX_MEM_PINNED,  /* host memory known to the driver: like host, DMA-able */
+    CX_MEM_DEVICE,  /* the CPU must not touch it */
+    CX_MEM_MANAGED, /* both may; copied through the driver, never by a NIC */
+    CX_NMEM_KINDS
+};
+
+struct cx_mem {
+    enum cx_mem_kind kind;
+    int device;         /* ordinal in this process; -1 for host */
+    void *ctx;          /* context to work in; NULL for host */
+    uint64_t buffer_id; /* unique per allocation in a process; 0 for host */
+};
+
+static inline int cx_mem_on_gpu(const struct cx_mem *mem)
+{
+    return mem->kind == CX_MEM_DEVICE || mem->kind == CX_MEM_MANAGED;
+}
+
+struct cx_gpu; /* implementation's state, one per process */
+
+struct cx_gpu_counters {
+    uint64_t h2d, h2d_bytes, d2h, d2h_bytes;
+};
+
+struct cx_gpu_ops {
+    /* What is [addr, addr + nbytes)? One plural driver query over the first
+     * byte and one over the last; disagreeing ends are an error. */
+    CX_MUST enum cx_status (*query)(struct cx_gpu *gpu, const void *addr,
+                                    size_t nbytes, struct cx_mem *out);
+
+    /* Order later copies on `mem` after the work now queued on the legacy and
+     * the per-thread default streams of its context (design rule 13). */
+    CX_MUST enum cx_status (*fence)(struct cx_gpu *gpu,
+                                    const struct cx_mem *mem);
+
+    /* Start a copy between host memory (`to_host` tells the direction) and
+     * `mem`. Copies on one `mem->ctx` and direction run in the order started.
+     * `req` as in req.h. */
+    void (*copy)(struct cx_gpu *gpu, const struct cx_mem *mem, int to_host,
+                 void *dst, const void *src, size_t nbytes, struct cx_req *req);
+
+    /* The same for `rows` rows of `width` bytes, `dpitch` and `spitch` bytes
+     * apart. */
+    void (*copy2d)(struct cx_gpu *gpu, const struct cx_mem *mem, int to_host,
+                   void *dst, size_t dpitch, const void *src, size_t spitch,
+                   size_t width, size_t rows, struct cx_req *req);
+
+    /* Completes requests; returns how many. Never blocks. */
+    unsigned (*progress)(struct cx_gpu *gpu);
+
+    /* Give up a copy: waits until the driver no longer touches its memory. */
+    void (*cancel)(struct cx_gpu *gpu, struct cx_req *req);
+
+    /* Host memory for staging, pinned in `mem->ctx` where that works (else
+     * plain: still correct). Owned by the caller until pinned_free. */
+    CX_MUST enum cx_status (*pinned_alloc)(struct cx_gpu *gpu,
+                                           const struct cx_mem *mem,
+                                           size_t nbytes, void **out);
+    void (*pinned_free)(struct cx_gpu *gpu, void *ptr);
+
+    void (*counters)(struct cx_gpu *gpu, struct cx_gpu_counters *out);
+};
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.h - messages to the user: silent by default, one line each, lower case:
+ * what was observed, its value, what to do.
+ *
+ * Lines go to stderr or to COAX_DEBUG_FILE, as
+ *   coax: error: [host:pid rank 3] text
+ * An error is logged once, by the function that first detects it. */
+#ifndef CX_LOG_H
+#define CX_LOG_H
+
+enum cx_log_level {
+    CX_LOG_ERROR,
+    CX_LOG_WARN,
+    CX_LOG_INFO,
+    CX_LOG_DEBUG,
+    CX_LOG_TRACE
+};
+
+/* `path` may be NULL (stderr) and may hold %h, %p and %r. Called again when
+ * the rank becomes known; -1 while it is not. */
+void cx_log_init(enum cx_log_level level, const char *path, int rank);
+int cx_log_on(enum cx_log_level level);
+void cx_log(enum cx_log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Closes the file, if any. */
+void cx_log_fini(void);
+
+#define cx_error(...) cx_log(CX_LOG_ERROR, __VA_ARGS__)
+#define cx_warn(...) cx_log(CX_LOG_WARN, __VA_ARGS__)
+#define cx_info(...) cx_log(CX_LOG_INFO, __VA_ARGS__)
+#define cx_debug(...) cx_log(CX_LOG_DEBUG, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coll.h - what src/engine uses of src/coll: algorithms as plans, and the
+ * executor that runs them.
+ *
+ * generator -> plan -> instance. A plan depends on (algorithm, rank, nranks,
+ * root) alone: it knows no counts, pointers or memory kinds. An instance binds
+ * a plan to a wire, a GPU and peers, owns scratch, and runs calls one after
+ * another; several instances of one plan may be alive. */
+#ifndef CX_COLL_H
+#define CX_COLL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/gpu.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "base/wire.h"
+
+struct cx_shape {
+    int rank, nranks, root; /* root: 0 where the function has none */
+};
+
+struct cx_plan;
+
+struct cx_algorithm {
+    const char *name;    /* as in COAX_ALGO */
+    enum cx_func func;
+    int ordered;         /* keeps rank order: good for non-commutative ops */
+    const char *summary; /* one line: cost and when it wins */
+    CX_MUST enum cx_status (*generate)(const struct cx_shape *shape,
+                                       struct cx_plan **plan);
+};
+
+/* The registry; ends with NULL. */
+extern const struct cx_algorithm *const cx_algorithms[];
+const struct cx_algorithm *cx_algorithm_find(enum cx_func func,
+                                             const char *name);
+
+/* Plans are immutable; destroy after the last instance. */
+void cx_plan_destroy(struct cx_plan *plan);
+
+/* The distinct ranks that this rank's plan sends to (`*nsend` of them) and
+ * receives from. Borrowed until the plan is destroyed. */
+const int *cx_plan_send_peers(const struct cx_plan *plan, int *nsend);
+const int *cx_plan_recv_peers(const struct cx_plan *plan, int *nrecv);
+
+struct cx_io {
+    const struct cx_wire_ops *wire_ops;
+    struct cx_wire *wire;
+    const struct cx_gpu_ops *gpu_ops; /* NULL: host memory only */
+    struct cx_gpu *gpu;
+};
+
+/* Tiles: a pure function of agreed facts, chosen by src/tune. A call of
+ * `count` elements runs as ceil(count / tile_count) equal tiles. */
+struct cx_tiling {
+    size_t tile_count; /* elements (of struct cx_run.elsize) a tile, >= 1 */
+    int depth;         /* tiles in flight, 1..CX_MAX_DEPTH */
+};
+#define CX_MAX_DEPTH 8
+
+struct cx_run {
+    const void *src; /* NULL: in place */
+    void *dst;
+    struct cx_mem src_mem, dst_mem; /* src_mem ignored when src is NULL */
+    size_t count;                   /* allreduce, bcast: elements of the whole
+                                       vector; allgather: of one rank's block */
+    size_t elsize;
+    enum cx_dtype dtype;
+    enum cx_redop op;
+    struct cx_tiling tiling;
+    uint32_t team;      /* CX_TAG_TEAM_BITS */
+    uint32_t call;      /* sequence number of the team's call */
+    uint32_t signature; /* of the agreed facts; compared with the sender's */
+};
+
+/* 64-bit tag = team | source rank | tile lane | call | signature. */
+#define CX_TAG_TEAM_BITS 20
+#define CX_TAG_RANK_BITS 18
+#define CX_TAG_LANE_BITS 4
+#define CX_TAG_CALL_BITS 8
+#define CX_TAG_SIG_BITS 14
+
+struct cx_instance;
+
+/* `peers[i]` is the wire peer of the i-th rank of cx_plan_send_peers, borrowed
+ * until destroy. */
+CX_MUST enum cx_status cx_instance_create(const struct cx_plan *plan,
+                                          const struct cx_io *io,
+                                          struct cx_peer *const *peers,
+                                          struct cx_instance **out);
+/* Begins a call: sizes scratch (allocates only when it must grow) and posts
+ * what can be posted. */
+CX_MUST enum cx_status cx_instance_start(struct cx_instance *inst,
+                                         const struct cx_run *run);
+/* Advances without blocking: CX_INPROGRESS, CX_OK when the result is complete
+ * and every peer written to is flushed, or an error (then call abort). The
+ * caller drives wire and GPU progress between the calls. */
+CX_MUST enum cx_status cx_instance_progress(struct cx_instance *inst);
+/* After an error or timeout: cancels what is in flight. */
+void cx_instance_abort(struct cx_instance *inst);
+/* What the call waits for or what went wrong, one line for the report. */
+void cx_instance_explain(const struct cx_instance *inst, char *out, size_t n);
+void cx_instance_destroy(struct cx_instance *inst);
+
+/* dst[i] = ((x0[i] op x1[i]) op x2[i]) ... for k >= 1 operands in the listed
+ * order; `dst` may be any of them. NaN results are the canonical quiet NaN;
+ * MIN and MAX give NaN when either operand is NaN and order -0 below +0;
+ * logical results are 0 or 1. No FMA. (op, dtype) must be valid. */
+void cx_reduce(enum cx_dtype dtype, enum cx_redop op, void *dst,
+               const void *const *srcs, int k, size_t count);
+
+#endif
