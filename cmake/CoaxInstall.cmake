@@ -1,0 +1,34 @@
+# Install rules: PREFIX/bin/coax finds PREFIX/<libdir>/libcoax.so relative to
+# itself, so the installed tree can be moved.
+
+include(CMakePackageConfigHelpers)
+set(_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/coax)
+
+install(TARGETS coax-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS coax EXPORT coaxTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET coax-engine)
+    install(TARGETS coax-engine LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/coax/simgpu
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/coax USE_SOURCE_PERMISSIONS OPTIONAL)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(EXPORT coaxTargets NAMESPACE coax:: DESTINATION ${_config_dir})
+write_basic_package_version_file(
+    ${CMAKE_BINARY_DIR}/cmake/coaxConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/coaxConfig.cmake.in
+    ${CMAKE_BINARY_DIR}/cmake/coaxConfig.cmake
+    INSTALL_DESTINATION ${_config_dir})
+install(FILES ${CMAKE_BINARY_DIR}/cmake/coaxConfig.cmake
+    ${CMAKE_BINARY_DIR}/cmake/coaxConfigVersion.cmake
+    DESTINATION ${_config_dir})
+
+file(RELATIVE_PATH COAX_PC_PREFIX
+    /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/coax.pc.in
+    ${CMAKE_BINARY_DIR}/cmake/coax.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/cmake/coax.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
