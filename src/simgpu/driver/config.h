@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* config.h - the SIMGPU_ settings of this process.
+ *
+ * Read once, at the first call into the library. A value that is not
+ * understood prints one line on stderr and makes cuInit fail, so that a typing
+ * error in a test never turns into a test of something else. */
+#ifndef SIM_CONFIG_H
+#define SIM_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_MAX_DEVICES 16
+#define SIM_PATH_MAX 512
+
+struct sim_config {
+    bool ok;                      /* all settings were understood */
+    int ndevices;                 /* devices of the machine */
+    int nvisible;                 /* of these, shown to the program */
+    int visible[SIM_MAX_DEVICES]; /* ordinal -> device of the machine */
+    size_t mem;                   /* bytes of memory a device */
+    bool p2p[SIM_MAX_DEVICES][SIM_MAX_DEVICES]; /* by device of the machine */
+    bool ipc_export;                            /* cuIpcGetMemHandle works */
+    bool ipc_open;                              /* cuIpcOpenMemHandle works */
+    bool reuse;                  /* freed addresses are given out again */
+    unsigned delay_us;           /* before each asynchronous operation */
+    const char *faults;          /* borrowed from the environment or NULL */
+    char counters[SIM_PATH_MAX]; /* live counter file, "" for none */
+    char report[SIM_PATH_MAX];   /* text at exit, "" for none */
+};
+
+/* Fills *c from the environment; c->ok says whether all of it was good. */
+void sim_config_read(struct sim_config *c);
+
+#endif

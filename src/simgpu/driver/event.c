@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* event.c - events: a place in a stream, and when it was reached. */
+#include "stream.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct record_op {
+    struct sim_op op;        /* first */
+    struct sim_stamp *stamp; /* shared, counted */
+};
+
+static void stamp_put(struct sim_stamp *stamp)
+{
+    if (stamp != NULL && --stamp->refs == 0) {
+        sim_stream_put(stamp->stream);
+        free(stamp);
+    }
+}
+
+static void record_run(struct sim_op *op)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ((struct record_op *)op)->stamp->t_ns =
+        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void record_done(struct sim_op *op)
+{
+    stamp_put(((struct record_op *)op)->stamp);
+    free(op);
+}
+
+CUresult sim_event_record(CUevent e, CUstream s)
+{
+    struct sim_stamp *stamp = calloc(1, sizeof(*stamp));
+    struct record_op *rec = calloc(1, sizeof(*rec));
+    CUresult rc = CUDA_ERROR_OUT_OF_MEMORY;
+    if (stamp == NULL || rec == NULL)
+        goto err_free;
+    rec->stamp = stamp;
+    rec->op.run = record_run;
+    rec->op.done = record_done;
+    rc = sim_stream_submit(s, &rec->op, NULL);
+    if (rc != CUDA_SUCCESS)
+        goto err_free;
+    sim_stream_get(s);
+    stamp->stream = s;
+    stamp->seq = rec->op.seq;
+    stamp->refs = 2; /* the event's and the operation's */
+    stamp_put(e->stamp);
+    e->stamp = stamp;
+    return CUDA_SUCCESS;
+
+err_free:
+    free(rec);
+    free(stamp);
+    return rc;
+}
+
+CUevent sim_event_find(CUevent handle)
+{
+    for (CUcontext c = sim.contexts; c != NULL; c = c->next)
+        for (CUevent e = c->events; e != NULL; e = e->next)
+            if (e == handle)
+                return e;
+    return NULL;
+}
+
+CUresult sim_event_create(CUcontext ctx, unsigned flags, CUevent *out)
+{
+    CUevent e = calloc(1, sizeof(*e));
+    if (e == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    e->ctx = ctx;
+    e->flags = flags;
+    e->next = ctx->events;
+    ctx->events = e;
+    sim_count(&sim_counters->events_live, 1);
+    *out = e;
+    return CUDA_SUCCESS;
+}
+
+void sim_event_destroy(CUevent e)
+{
+    struct CUevent_st **at = &e->ctx->events;
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    stamp_put(e->stamp);
+    free(e);
+    sim_uncount(&sim_counters->events_live, 1);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* event_api.c - the driver's calls on events. */
+#include "stream.h"
+
+/* Begins a call on an event: on success the lock is held until finish(). */
+static CUresult begin(enum sim_fn fn, CUevent handle)
+{
+    CUresult rc = sim_enter(fn);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    pthread_mutex_lock(&sim_lock);
+    if (sim_event_find(handle) == NULL) {
+        pthread_mutex_unlock(&sim_lock);
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult finish(CUresult rc)
+{
+    pthread_mutex_unlock(&sim_lock);
+    return rc;
+}
+
+static bool reached(CUevent e)
+{
+    return e->stamp == NULL || e->stamp->stream->completed >= e->stamp->seq;
+}
+
+CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    CUcontext ctx;
+    CUresult rc = sim_enter(SIM_FN_cuEventCreate);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
+    if (phEvent == NULL || (Flags & ~known) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&sim_lock);
+    rc = sim_current_locked(&ctx);
+    if (rc == CUDA_SUCCESS)
+        rc = sim_event_create(ctx, Flags, phEvent);
+    return finish(rc);
+}
+
+static CUresult record(enum sim_fn fn, CUevent e, CUstream handle)
+{
+    CUcontext ctx;
+    CUstream s;
+    CUresult rc = begin(fn, e);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    rc = sim_current_locked(&ctx);
+    if (rc == CUDA_SUCCESS)
+        rc = sim_stream_find(ctx, handle, &s);
+    if (rc == CUDA_SUCCESS && s->ctx != e->ctx)
+        rc = CUDA_ERROR_INVALID_HANDLE;
+    if (rc == CUDA_SUCCESS)
+        rc = sim_event_record(e, s);
+    return finish(rc);
+}
+
+CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return record(SIM_FN_cuEventRecord, hEvent, hStream);
+}
+
+CUresult CUDAAPI cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
+{
+    return record(SIM_FN_cuEventRecord, hEvent,
+                  hStream != NULL ? hStream : CU_STREAM_PER_THREAD);
+}
+
+CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
+                                        unsigned int flags)
+{
+    if ((flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return record(SIM_FN_cuEventRecordWithFlags, hEvent, hStream);
+}
+
+CUresult CUDAAPI cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream,
+                                             unsigned int flags)
+{
+    return cuEventRecordWithFlags(
+        hEvent, hStream != NULL ? hStream : CU_STREAM_PER_THREAD, flags);
+}
+
+CUresult CUDAAPI cuEventQuery(CUevent hEvent)
+{
+    CUresult rc = begin(SIM_FN_cuEventQuery, hEvent);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    return finish(reached(hEvent) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+}
+
+CUresult CUDAAPI cuEventSynchronize(CUevent hEvent)
+{
+    CUresult rc = begin(SIM_FN_cuEventSynchronize, hEvent);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (hEvent->stamp != NULL)
+        sim_stream_wait(hEvent->stamp->stream, hEvent->stamp->seq);
+    return finish(CUDA_SUCCESS);
+}
+
+static CUresult elapsed(float *ms, CUevent start, CUevent end)
+{
+    if (sim_event_find(end) == NULL || start->stamp == NULL ||
+        end->stamp == NULL ||
+        ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!reached(start) || !reached(end))
+        return CUDA_ERROR_NOT_READY;
+    *ms = (float)((double)(int64_t)(end->stamp->t_ns - start->stamp->t_ns) *
+                  1e-6);
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
+                                       CUevent hEnd)
+{
+    CUresult rc = begin(SIM_FN_cuEventElapsedTime, hStart);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (pMilliseconds == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    return finish(elapsed(pMilliseconds, hStart, hEnd));
+}
+
+CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart,
+                                    CUevent hEnd)
+{
+    return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
+}
+
+CUresult CUDAAPI cuEventDestroy_v2(CUevent hEvent)
+{
+    CUresult rc = begin(SIM_FN_cuEventDestroy, hEvent);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    sim_event_destroy(hEvent);
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuEventDestroy(CUevent hEvent)
+{
+    return cuEventDestroy_v2(hEvent);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pointer_api.c - what the driver says about an address.
+ *
+ * Needs no current context and makes none: any thread may ask about memory of
+ * any device. */
+#include "memory.h"
+
+#include <string.h>
+
+static size_t value_size(CUpointer_attribute attr)
+{
+    switch (attr) {
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        return 4;
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+static bool is_device(const struct sim_alloc *a)
+{
+    return a->kind == SIM_DEVICE || a->kind == SIM_IMPORTED;
+}
+
+static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
+                            uintptr_t addr)
+{
+    switch (attr) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        return (uintptr_t)a->ctx;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        return is_device(a) || a->kind == SIM_MANAGED ? CU_MEMORYTYPE_DEVICE
+                                                      : CU_MEMORYTYPE_HOST;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        return addr;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        return is_device(a) ? 0 : addr;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        return a->sync_memops;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return a->id;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        return a->kind == SIM_MANAGED;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        return (uint64_t)a->ctx->dev->ordinal;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        return a->kind == SIM_DEVICE;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+        return a->base;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+        return a->size;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        return 1;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        return 3; /* read and write */
+    default:
+        return 0;
+    }
+}
+
+/* What the plural call gives for an address that CUDA does not know. */
+static uint64_t unknown_value(CUpointer_attribute attr)
+{
+    return attr == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+               ? (uint64_t)CU_DEVICE_INVALID
+               : 0;
+}
+
+static void store(void *data, uint64_t bits, size_t size)
+{
+    uint32_t half = (uint32_t)bits;
+    if (size == sizeof(half))
+        memcpy(data, &half, size);
+    else
+        memcpy(data, &bits, size);
+}
+
+CUresult CUDAAPI cuPointerGetAttribute(void *data,
+                                       CUpointer_attribute attribute,
+                                       CUdeviceptr ptr)
+{
+    CUresult rc = sim_enter(SIM_FN_cuPointerGetAttribute);
+    size_t size = value_size(attribute);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (data == NULL || size == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&sim_lock);
+    const struct sim_alloc *a = sim_mem_find((uintptr_t)ptr);
+    if (a == NULL ||
+        (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER && is_device(a)))
+        rc = CUDA_ERROR_INVALID_VALUE;
+    else
+        store(data, known_value(attribute, a, (uintptr_t)ptr), size);
+    pthread_mutex_unlock(&sim_lock);
+    return rc;
+}
+
+CUresult CUDAAPI cuPointerGetAttributes(unsigned int numAttributes,
+                                        CUpointer_attribute *attributes,
+                                        void **data, CUdeviceptr ptr)
+{
+    CUresult rc = sim_enter(SIM_FN_cuPointerGetAttributes);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (numAttributes == 0 || attributes == NULL || data == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < numAttributes; i++)
+        if (data[i] == NULL || value_size(attributes[i]) == 0)
+            return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&sim_lock);
+    const struct sim_alloc *a = sim_mem_find((uintptr_t)ptr);
+    for (unsigned i = 0; i < numAttributes; i++)
+        store(data[i],
+              a != NULL ? known_value(attributes[i], a, (uintptr_t)ptr)
+                        : unknown_value(attributes[i]),
+              value_size(attributes[i]));
+    pthread_mutex_unlock(&sim_lock);
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuPointerSetAttribute(const void *value,
+                                       CUpointer_attribute attribute,
+                                       CUdeviceptr ptr)
+{
+    uint32_t on;
+    CUresult rc = sim_enter(SIM_FN_cuPointerSetAttribute);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (value == NULL || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&on, value, sizeof(on));
+    pthread_mutex_lock(&sim_lock);
+    struct sim_alloc *a = sim_mem_find((uintptr_t)ptr);
+    if (a == NULL || !is_device(a))
+        rc = CUDA_ERROR_INVALID_VALUE;
+    else
+        a->sync_memops = on != 0;
+    pthread_mutex_unlock(&sim_lock);
+    return rc;
+}

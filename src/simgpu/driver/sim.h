@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sim.h - the state of the simulated driver.
+ *
+ * One mutex, sim_lock, guards all of it; worker threads of streams hold it
+ * only between operations, never while they copy. Names ending in _locked, and
+ * all functions of memory.h, ipc.c and stream.h that do not say otherwise,
+ * want it held. */
+#ifndef SIM_H
+#define SIM_H
+
+#include "config.h"
+#include "simgpu/counters.h"
+#include "cuda_api.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sim_fn {
+#define SIM_FN(name) SIM_FN_##name,
+#include "simgpu/functions.def"
+#undef SIM_FN
+    SIM_FN_COUNT
+};
+
+#define SIM_STACK_MAX 32
+
+struct sim_arena;
+
+struct sim_device {
+    int ordinal;
+    int phys; /* device of the machine, the same number in every process */
+    struct CUctx_st *primary; /* made at the first retain, then kept */
+    struct sim_arena *arena;  /* memory, made at the first allocation */
+};
+
+/* A context. Never freed, so that a stale handle is recognised as such. */
+struct CUctx_st {
+    struct CUctx_st *next;
+    struct sim_device *dev;
+    unsigned long long id;
+    unsigned flags;
+    bool primary;
+    bool active;
+    int refs;                    /* retains of a primary context */
+    uint32_t peers;              /* ordinals with peer access enabled */
+    struct CUstream_st *legacy;  /* owned */
+    struct CUstream_st *streams; /* all of this context, legacy too */
+    struct CUevent_st *events;   /* owned */
+};
+
+struct sim_thread {
+    unsigned long id;
+    struct CUctx_st *stack[SIM_STACK_MAX];
+    int depth;
+    int nested;       /* inside a call of the runtime library */
+    bool in_callback; /* a host function of a stream runs here */
+    CUstreamCaptureMode capture_mode;
+};
+
+struct sim_state {
+    struct sim_config config;
+    bool inited;
+    bool forked; /* a child of a process that had called cuInit */
+    struct sim_device dev[SIM_MAX_DEVICES];
+    struct CUctx_st *contexts;
+    unsigned long long next_id; /* of buffers, contexts and streams */
+};
+
+extern struct sim_state sim;
+extern pthread_mutex_t sim_lock;
+
+/* gate.c */
+
+/* Begins a driver call of the program: counts it and says with which error it
+ * is to be refused (CUDA_SUCCESS: go on). Takes no lock. */
+CUresult sim_enter(enum sim_fn fn);
+/* The same for the few calls that work before cuInit. */
+CUresult sim_enter_early(enum sim_fn fn);
+/* Reads settings and opens counters, once. */
+void sim_start(void);
+struct sim_thread *sim_thread(void);
+unsigned long long sim_next_id(void);
+
+/* counters.c, faults.c: no lock needed */
+extern struct simgpu_counters *sim_counters;
+void sim_counters_open(const struct sim_config *c);
+void sim_counters_close(void);
+void sim_count(uint64_t *word, uint64_t n);
+void sim_uncount(uint64_t *word, uint64_t n);
+int sim_fn_find(const char *name, size_t len);
+int sim_faults_set(const char *spec);
+int sim_faults_hit(int fn);
+
+/* context.c */
+CUresult sim_device_find(CUdevice ordinal, struct sim_device **dev);
+/* The calling thread's current context, usable. */
+CUresult sim_current_locked(CUcontext *ctx);
+/* NULL unless ctx is a context of ours that is alive. */
+CUcontext sim_context_check(CUcontext ctx);
+bool sim_peer_reachable(const struct sim_device *a, const struct sim_device *b);
+
+#endif

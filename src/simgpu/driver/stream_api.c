@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_api.c - the driver's calls on streams. */
+#include "stream.h"
+
+#include <stdlib.h>
+
+static CUstream own(CUstream s)
+{
+    return s != NULL ? s : CU_STREAM_PER_THREAD;
+}
+
+/* Begins a call on a stream: on success the lock is held until finish(). */
+static CUresult begin(enum sim_fn fn, CUstream handle, CUstream *s)
+{
+    CUcontext ctx;
+    CUresult rc = sim_enter(fn);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    pthread_mutex_lock(&sim_lock);
+    rc = sim_current_locked(&ctx);
+    if (rc == CUDA_SUCCESS)
+        rc = sim_stream_find(ctx, handle, s);
+    if (rc != CUDA_SUCCESS)
+        pthread_mutex_unlock(&sim_lock);
+    return rc;
+}
+
+static CUresult finish(CUresult rc)
+{
+    pthread_mutex_unlock(&sim_lock);
+    return rc;
+}
+
+static CUresult create(enum sim_fn fn, CUstream *out, unsigned flags,
+                       int priority)
+{
+    CUcontext ctx;
+    CUresult rc = sim_enter(fn);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (out == NULL || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&sim_lock);
+    rc = sim_current_locked(&ctx);
+    if (rc == CUDA_SUCCESS)
+        rc = sim_stream_create(ctx, SIM_STREAM_USER, flags, priority, out);
+    return finish(rc);
+}
+
+CUresult CUDAAPI cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return create(SIM_FN_cuStreamCreate, phStream, Flags, 0);
+}
+
+CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *phStream,
+                                            unsigned int flags, int priority)
+{
+    return create(SIM_FN_cuStreamCreateWithPriority, phStream, flags,
+                  priority > 0    ? 0
+                  : priority < -5 ? -5
+                                  : priority);
+}
+
+/* Queued work still runs; the handle is bad from here on. */
+CUresult CUDAAPI cuStreamDestroy_v2(CUstream hStream)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamDestroy, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (s->kind != SIM_STREAM_USER)
+        return finish(CUDA_ERROR_INVALID_HANDLE);
+    sim_stream_destroy(s);
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamDestroy(CUstream hStream)
+{
+    return cuStreamDestroy_v2(hStream);
+}
+
+CUresult CUDAAPI cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamGetPriority, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (priority == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    *priority = s->priority;
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamGetFlags, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (flags == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    *flags = s->flags;
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamGetId, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (streamId == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    *streamId = s->id;
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamGetCtx, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (pctx == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    *pctx = s->ctx;
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamGetDevice, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (device == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    *device = s->ctx->dev->ordinal;
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamQuery(CUstream hStream)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamQuery, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    return finish(sim_stream_idle(s) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+}
+
+CUresult CUDAAPI cuStreamSynchronize(CUstream hStream)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamSynchronize, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    sim_stream_wait(s, s->submitted);
+    return finish(CUDA_SUCCESS);
+}
+
+static void nothing_run(struct sim_op *op)
+{
+    (void)op;
+}
+
+static void plain_done(struct sim_op *op)
+{
+    free(op);
+}
+
+/* What follows in s waits until the event's place has been reached. */
+CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent,
+                                   unsigned int Flags)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamWaitEvent, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    CUevent e = sim_event_find(hEvent);
+    if (e == NULL)
+        return finish(CUDA_ERROR_INVALID_HANDLE);
+    if ((Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    if (e->stamp == NULL)
+        return finish(CUDA_SUCCESS);
+    struct sim_op *op = calloc(1, sizeof(*op));
+    if (op == NULL)
+        return finish(CUDA_ERROR_OUT_OF_MEMORY);
+    op->run = nothing_run;
+    op->done = plain_done;
+    rc = sim_stream_submit(s, op, e->stamp);
+    if (rc != CUDA_SUCCESS)
+        free(op);
+    return finish(rc);
+}
+
+/* A function of the program, in either of two forms. */
+struct host_op {
+    struct sim_op op; /* first */
+    CUhostFn fn;
+    CUstreamCallback callback;
+    CUstream stream;
+    void *user;
+};
+
+static void host_run(struct sim_op *op)
+{
+    struct host_op *h = (struct host_op *)op;
+    sim_thread()->in_callback = true;
+    if (h->fn != NULL)
+        h->fn(h->user);
+    else
+        h->callback(h->stream, CUDA_SUCCESS, h->user);
+    sim_thread()->in_callback = false;
+}
+
+static CUresult queue_host_fn(CUstream s, const struct host_op *from)
+{
+    struct host_op *h = malloc(sizeof(*h));
+    if (h == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *h = *from;
+    h->op = (struct sim_op){.run = host_run, .done = plain_done};
+    CUresult rc = sim_stream_submit(s, &h->op, NULL);
+    if (rc != CUDA_SUCCESS)
+        free(h);
+    return rc;
+}
+
+CUresult CUDAAPI cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuLaunchHostFunc, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (fn == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    return finish(
+        queue_host_fn(s, &(struct host_op){.fn = fn, .user = userData}));
+}
+
+CUresult CUDAAPI cuStreamAddCallback(CUstream hStream,
+                                     CUstreamCallback callback, void *userData,
+                                     unsigned int flags)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamAddCallback, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (callback == NULL || flags != 0)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    return finish(queue_host_fn(s, &(struct host_op){.callback = callback,
+                                                     .stream = hStream,
+                                                     .user = userData}));
+}
+
+/* Capture is not simulated: no stream ever captures. */
+CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream,
+                                     CUstreamCaptureStatus *captureStatus)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamIsCapturing, hStream, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (captureStatus == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
+    return finish(CUDA_SUCCESS);
+}
+
+static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status)
+{
+    CUstream s;
+    CUresult rc = begin(SIM_FN_cuStreamGetCaptureInfo, handle, &s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (status == NULL)
+        return finish(CUDA_ERROR_INVALID_VALUE);
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return finish(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamGetCaptureInfo(
+    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+    cuuint64_t *id_out)
+{
+    (void)id_out;
+    return capture_info(hStream, captureStatus_out);
+}
+
+CUresult CUDAAPI cuStreamGetCaptureInfo_v2(
+    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+    cuuint64_t *id_out, CUgraph *graph_out,
+    const CUgraphNode **dependencies_out, size_t *numDependencies_out)
+{
+    (void)id_out;
+    (void)graph_out;
+    (void)dependencies_out;
+    (void)numDependencies_out;
+    return capture_info(hStream, captureStatus_out);
+}
+
+CUresult CUDAAPI cuStreamGetCaptureInfo_v3(
+    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+    cuuint64_t *id_out, CUgraph *graph_out,
+    const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
+    size_t *numDependencies_out)
+{
+    (void)edgeData_out;
+    return cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out,
+                                     graph_out, dependencies_out,
+                                     numDependencies_out);
+}
+
+CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    CUresult rc = sim_enter(SIM_FN_cuThreadExchangeStreamCaptureMode);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (mode == NULL || (int)*mode < 0 ||
+        *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct sim_thread *t = sim_thread();
+    CUstreamCaptureMode old = t->capture_mode;
+    t->capture_mode = *mode;
+    *mode = old;
+    return CUDA_SUCCESS;
+}
+
+/* The same calls for programs whose default stream is the thread's own. */
+
+CUresult CUDAAPI cuStreamGetPriority_ptsz(CUstream hStream, int *priority)
+{
+    return cuStreamGetPriority(own(hStream), priority);
+}
+
+CUresult CUDAAPI cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags)
+{
+    return cuStreamGetFlags(own(hStream), flags);
+}
+
+CUresult CUDAAPI cuStreamGetId_ptsz(CUstream hStream,
+                                    unsigned long long *streamId)
+{
+    return cuStreamGetId(own(hStream), streamId);
+}
+
+CUresult CUDAAPI cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx)
+{
+    return cuStreamGetCtx(own(hStream), pctx);
+}
+
+CUresult CUDAAPI cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device)
+{
+    return cuStreamGetDevice(own(hStream), device);
+}
+
+CUresult CUDAAPI cuStreamQuery_ptsz(CUstream hStream)
+{
+    return cuStreamQuery(own(hStream));
+}
+
+CUresult CUDAAPI cuStreamSynchronize_ptsz(CUstream hStream)
+{
+    return cuStreamSynchronize(own(hStream));
+}
+
+CUresult CUDAAPI cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent,
+                                        unsigned int Flags)
+{
+    return cuStreamWaitEvent(own(hStream), hEvent, Flags);
+}
+
+CUresult CUDAAPI cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn,
+                                       void *userData)
+{
+    return cuLaunchHostFunc(own(hStream), fn, userData);
+}
+
+CUresult CUDAAPI cuStreamAddCallback_ptsz(CUstream hStream,
+                                          CUstreamCallback callback,
+                                          void *userData, unsigned int flags)
+{
+    return cuStreamAddCallback(own(hStream), callback, userData, flags);
+}
+
+CUresult CUDAAPI cuStreamIsCapturing_ptsz(CUstream hStream,
+                                          CUstreamCaptureStatus *captureStatus)
+{
+    return cuStreamIsCapturing(own(hStream), captureStatus);
+}
+
+CUresult CUDAAPI cuStreamGetCaptureInfo_ptsz(
+    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+    cuuint64_t *id_out)
+{
+    return cuStreamGetCaptureInfo(own(hStream), captureStatus_out, id_out);
+}
+
+CUresult CUDAAPI cuStreamGetCaptureInfo_v2_ptsz(
+    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+    cuuint64_t *id_out, CUgraph *graph_out,
+    const CUgraphNode **dependencies_out, size_t *numDependencies_out)
+{
+    return cuStreamGetCaptureInfo_v2(own(hStream), captureStatus_out, id_out,
+                                     graph_out, dependencies_out,
+                                     numDependencies_out);
+}
+
+CUresult CUDAAPI cuStreamGetCaptureInfo_v3_ptsz(
+    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+    cuuint64_t *id_out, CUgraph *graph_out,
+    const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
+    size_t *numDependencies_out)
+{
+    return cuStreamGetCaptureInfo_v3(own(hStream), captureStatus_out, id_out,
+                                     graph_out, dependencies_out, edgeData_out,
+                                     numDependencies_out);
+}
