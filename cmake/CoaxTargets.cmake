@@ -24,3 +24,15 @@ function(coax_object name)
     add_library(${name} OBJECT ${ARGN})
     target_link_libraries(${name} PRIVATE coax_flags)
 endfunction()
+
+# One id a build tree: front and engine refuse each other when it differs. From
+# the sources' contents, so that an unchanged rebuild keeps it.
+file(GLOB _sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/base/*.h)
+set(_all "${PROJECT_VERSION}")
+foreach(_source IN LISTS _sources)
+    file(SHA256 ${_source} _sum)
+    string(APPEND _all ${_sum})
+endforeach()
+string(SHA256 _all "${_all}")
+string(SUBSTRING "${_all}" 0 8 _all)
+set(COAX_BUILD_ID "${PROJECT_VERSION}-${_all}")

@@ -46,6 +46,7 @@ struct cx_exchange {
 
 struct cx_mpi_services {
     uint32_t size, version;
+    int world_rank; /* for messages */
 
     /* Collective over `comm`, in place on values[0..n-1]. */
     CX_MUST enum cx_status (*iallreduce)(void *comm, int64_t *values, int n,
@@ -58,6 +59,8 @@ struct cx_mpi_services {
     CX_MUST enum cx_status (*test)(struct cx_mpi_req *req);
     /* Drive MPI while the engine waits (design rule 6). */
     void (*poke)(void);
+    /* Is the program at MPI_THREAD_MULTIPLE? Asked once. */
+    int (*thread_multiple)(void);
     /* inout[i] = in[i] op inout[i] by the MPI library on host memory; for the
      * self-test. CX_DECLINED when MPI has no such type or op. */
     CX_MUST enum cx_status (*reduce_local)(const void *in, void *inout,

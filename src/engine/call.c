@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.c - the life of one collective: route, plan, run, wait. */
+#include <string.h>
+
+#include "base/log.h"
+#include "engine/engine.h"
+
+/* Bytes that the choice looks at: equal on all ranks. */
+static size_t call_bytes(const struct cx_team *team, const struct cx_call *call)
+{
+    switch (call->func) {
+    case CX_ALLREDUCE:
+        return call->count * cx_dtype_size(call->dtype);
+    case CX_ALLGATHER:
+        return call->count * (size_t)team->size;
+    default:
+        return call->count;
+    }
+}
+
+static int reduction(const struct cx_call *call)
+{
+    return call->func == CX_ALLREDUCE;
+}
+
+static void choose(const struct cx_team *team, const struct cx_call *call,
+                   struct cx_choice *choice)
+{
+    struct cx_choice_facts facts = {
+        .func = call->func,
+        .nbytes = call_bytes(team, call),
+        .nranks = team->size,
+        .mpi_is_wrong =
+            reduction(call) && team->mpi_wrong[call->op][call->dtype],
+    };
+
+    cx_choose(team->chooser, &facts, choice);
+}
+
+enum cx_status cx_call_route(struct cx_team *team, const struct cx_call *call,
+                             enum cx_path *path, const char **why)
+{
+    struct cx_choice choice;
+
+    if (team->poison != CX_OK)
+        return team->poison;
+    if (reduction(call) && !cx_redop_valid(call->op, call->dtype)) {
+        *path = CX_PATH_MPI;
+        *why = "type or op that the engine does not reduce";
+        return CX_OK;
+    }
+    choose(team, call, &choice);
+    *path = choice.algorithm != NULL ? CX_PATH_ENGINE : CX_PATH_MPI;
+    *why = choice.why;
+    return CX_OK;
+}
+
+/* 14 bits of what all ranks must agree on; the type of a broadcast is not. */
+static uint32_t signature(const struct cx_call *call)
+{
+    uint64_t h = call->count;
+
+    h = h * 0x9e3779b97f4a7c15ull + (uint64_t)call->func;
+    h = (h ^ (h >> 29)) * 0x9e3779b97f4a7c15ull + (uint64_t)call->dtype;
+    h = (h ^ (h >> 29)) * 0x9e3779b97f4a7c15ull + (uint64_t)call->op;
+    h = (h ^ (h >> 29)) * 0x9e3779b97f4a7c15ull + (uint64_t)call->root;
+    return (uint32_t)(h >> (64 - CX_TAG_SIG_BITS));
+}
+
+static enum cx_status fill_run(struct cx_team *team, const struct cx_call *call,
+                               const struct cx_choice *choice,
+                               struct cx_run *run)
+{
+    size_t elsize = cx_dtype_size(call->dtype);
+    size_t nbytes = call->count * elsize;
+    enum cx_status status;
+
+    *run = (struct cx_run){
+        .src = call->src,
+        .dst = call->dst,
+        .count = call->count,
+        .elsize = elsize,
+        .dtype = call->dtype,
+        .op = call->op,
+        .team = team->id,
+        .call = (uint32_t)team->ncalls,
+        .signature = signature(call),
+    };
+    run->tiling.tile_count =
+        choice->tile_bytes > elsize ? choice->tile_bytes / elsize : 1;
+    run->tiling.depth = choice->depth;
+    status = cx_memory_query(
+        call->dst,
+        call->func == CX_ALLGATHER ? nbytes * (size_t)team->size : nbytes,
+        &run->dst_mem);
+    if (status == CX_OK && call->src != NULL)
+        status = cx_memory_query(call->src, nbytes, &run->src_mem);
+    return status;
+}
+
+static uint64_t device_bytes(const struct cx_team *team,
+                             const struct cx_call *call,
+                             const struct cx_run *run)
+{
+    uint64_t nbytes = call->count * run->elsize, total = 0;
+
+    if (cx_mem_on_gpu(&run->dst_mem))
+        total +=
+            call->func == CX_ALLGATHER ? nbytes * (uint64_t)team->size : nbytes;
+    if (call->src != NULL && cx_mem_on_gpu(&run->src_mem))
+        total += nbytes;
+    return total;
+}
+
+static enum cx_status quantum(struct cx_instance *instance, unsigned *busy)
+{
+    const struct cx_io *io = &cx_process.io;
+    enum cx_status status;
+
+    cx_lock();
+    *busy = io->wire_ops->progress(io->wire);
+    if (io->gpu != NULL)
+        *busy += io->gpu_ops->progress(io->gpu);
+    status = cx_instance_progress(instance);
+    cx_unlock();
+    return status;
+}
+
+static enum cx_status drive(struct cx_team *team, const struct cx_call *call,
+                            struct cx_instance *instance)
+{
+    struct cx_backoff backoff;
+    enum cx_status status;
+    unsigned busy = 0;
+    char text[256];
+
+    cx_backoff_init(&backoff);
+    while ((status = quantum(instance, &busy)) == CX_INPROGRESS) {
+        cx_backoff_turn(&backoff, busy > 0);
+        if (cx_backoff_late(&backoff, team->timeout_s)) {
+            cx_lock();
+            cx_instance_explain(instance, text, sizeof(text));
+            cx_unlock();
+            cx_warn("%s has waited for %.0f s: %s", cx_func_str(call->func),
+                    team->timeout_s, text);
+        }
+    }
+    return status;
+}
+
+static enum cx_status run_planned(struct cx_team *team,
+                                  const struct cx_call *call,
+                                  struct cx_planned *planned,
+                                  const struct cx_run *run)
+{
+    enum cx_status status;
+    char text[256];
+
+    cx_lock();
+    status = cx_instance_start(planned->instance, run);
+    cx_unlock();
+    if (status == CX_OK || status == CX_INPROGRESS)
+        status = drive(team, call, planned->instance);
+    if (status == CX_OK)
+        return CX_OK;
+    cx_lock();
+    cx_instance_explain(planned->instance, text, sizeof(text));
+    cx_instance_abort(planned->instance);
+    cx_unlock();
+    cx_error("%s of %zu bytes by %s failed (%s): %s", cx_func_str(call->func),
+             call_bytes(team, call), planned->algorithm->name,
+             cx_status_str(status), text);
+    return status;
+}
+
+enum cx_status cx_call_run(struct cx_team *team, const struct cx_call *call,
+                           struct cx_result *result)
+{
+    struct cx_planned *planned;
+    struct cx_choice choice;
+    struct cx_run run;
+    enum cx_status status;
+
+    if (team->poison != CX_OK)
+        return team->poison;
+    choose(team, call, &choice);
+    result->algorithm = choice.algorithm;
+    status =
+        cx_planned_get(team, cx_algorithm_find(call->func, choice.algorithm),
+                       call->root, &planned);
+    if (status == CX_OK)
+        status = fill_run(team, call, &choice, &run);
+    if (status == CX_OK) {
+        result->device_bytes = device_bytes(team, call, &run);
+        status = run_planned(team, call, planned, &run);
+    }
+    team->ncalls++;
+    if (status != CX_OK)
+        team->poison = status;
+    return status;
+}

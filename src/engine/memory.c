@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.c - memory services for the front: what a pointer is, and copies that
+ * are complete on return. MPI is driven while a copy runs. */
+#include "base/log.h"
+#include "engine/engine.h"
+
+enum cx_status cx_memory_query(const void *addr, size_t nbytes,
+                               struct cx_mem *out)
+{
+    const struct cx_io *io = &cx_process.io;
+    enum cx_status status;
+
+    if (io->gpu == NULL) {
+        *out = (struct cx_mem){.kind = CX_MEM_HOST, .device = -1};
+        return CX_OK;
+    }
+    cx_lock();
+    status = io->gpu_ops->query(io->gpu, addr, nbytes, out);
+    cx_unlock();
+    return status;
+}
+
+static enum cx_status finish(struct cx_req *req)
+{
+    const struct cx_io *io = &cx_process.io;
+    struct cx_backoff backoff;
+
+    cx_backoff_init(&backoff);
+    while (req->status == CX_INPROGRESS) {
+        unsigned done;
+
+        cx_lock();
+        done = io->gpu_ops->progress(io->gpu);
+        cx_unlock();
+        if (req->status == CX_INPROGRESS)
+            cx_backoff_turn(&backoff, done > 0);
+    }
+    return req->status;
+}
+
+enum cx_status cx_memory_copy(const struct cx_mem *mem, int to_host, void *dst,
+                              const void *src, size_t nbytes)
+{
+    return cx_memory_copy2d(mem, to_host, dst, nbytes, src, nbytes, nbytes, 1);
+}
+
+enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
+                                void *dst, size_t dpitch, const void *src,
+                                size_t spitch, size_t width, size_t rows)
+{
+    const struct cx_io *io = &cx_process.io;
+    struct cx_req req = {.status = CX_OK};
+    enum cx_status status;
+
+    cx_lock();
+    status = io->gpu_ops->fence(io->gpu, mem);
+    if (status == CX_OK && rows == 1)
+        io->gpu_ops->copy(io->gpu, mem, to_host, dst, src, width, &req);
+    else if (status == CX_OK)
+        io->gpu_ops->copy2d(io->gpu, mem, to_host, dst, dpitch, src, spitch,
+                            width, rows, &req);
+    cx_unlock();
+    return status == CX_OK ? finish(&req) : status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.c - what all wrapped collectives share: entry, the choice of the way,
+ * and the end. */
+#include "pmpi/front.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* A handle of the ABI's kind "communicator"; others are MPI's to report. */
+static int looks_like_comm(MPI_Comm comm)
+{
+    uint32_t handle = (uint32_t)comm;
+
+    return handle >> 30 != 0 && ((handle >> 26) & 0xf) == 1 &&
+           comm != MPI_COMM_NULL;
+}
+
+int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm)
+{
+    entry->start_us = 0;
+    if (!cx_front_begin() || !looks_like_comm(comm) ||
+        !cx_guard_enter(&entry->guard))
+        return 0;
+    entry->c = cx_comm_get(comm);
+    if (entry->c == NULL ||
+        (entry->c->state == CX_COMM_OFF && !cx_front.settings.stats)) {
+        cx_guard_leave(&entry->guard);
+        return 0;
+    }
+    if (cx_front.settings.stats)
+        entry->start_us = cx_now_us();
+    return 1;
+}
+
+static int raise_error(MPI_Comm comm, enum cx_status status)
+{
+    int code = MPI_ERR_OTHER;
+
+    if (status == CX_ERR_NOMEM)
+        code = MPI_ERR_NO_MEM;
+    else if (status == CX_ERR_MISMATCH)
+        code = MPI_ERR_TRUNCATE;
+    else if (status == CX_ERR_ARG)
+        code = MPI_ERR_BUFFER;
+    cx_mpi.Comm_call_errhandler(comm, code);
+    return code;
+}
+
+int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
+                 const char *detail, size_t nbytes, uint64_t device_bytes,
+                 enum cx_status status, int mpi_rc)
+{
+    MPI_Comm comm = entry->c->comm;
+
+    if (entry->start_us > 0)
+        cx_stats_record(func, way, detail, nbytes, device_bytes,
+                        cx_now_us() - entry->start_us);
+    /* Left before the handler runs: it may throw, or call MPI itself. */
+    cx_guard_leave(&entry->guard);
+    if (status != CX_OK)
+        return raise_error(comm, status);
+    return mpi_rc;
+}
+
+/* A device pointer is never handed to an MPI that may not be GPU-aware. */
+static int mpi_takes_device(void)
+{
+    return cx_mpi.gpu_aware != NULL && cx_mpi.gpu_aware() == 1;
+}
+
+int cx_passes(const struct cx_entry *entry, enum cx_way way,
+              struct cx_buffer *buf, const char **why)
+{
+    if (way == CX_WAY_STAGED)
+        return entry->c->state == CX_COMM_OFF || !cx_front_libcuda() ||
+               mpi_takes_device();
+    if (cx_front.settings.scope != CX_SCOPE_DEVICE)
+        return 0;
+    *why = "host buffer, COAX_SCOPE=device";
+    return cx_buffer_query(buf) == CX_OK && !cx_mem_on_gpu(&buf->mem);
+}
+
+enum cx_way cx_way_of(struct cx_comm *c, const struct cx_call *call,
+                      const char **why, enum cx_status *status)
+{
+    enum cx_path path = CX_PATH_MPI;
+
+    *status = CX_OK;
+    if (c->state == CX_COMM_ENGAGED) {
+        *status = cx_engine()->route(c->team, call, &path, why);
+        return path == CX_PATH_ENGINE ? CX_WAY_ENGINE : CX_WAY_STAGED;
+    }
+    *why = c->reason;
+    if (c->state == CX_COMM_BROKEN) {
+        *status = CX_ERR_CONFIG;
+        *why = "forced setting cannot work";
+    }
+    return CX_WAY_STAGED;
+}
+
+int cx_entry_pass(struct cx_entry *entry, enum cx_func func, const char *why,
+                  size_t nbytes)
+{
+    if (entry->start_us > 0)
+        cx_stats_record(func, CX_WAY_PASSED, why, nbytes, 0, 0);
+    cx_guard_leave(&entry->guard);
+    return 0;
+}

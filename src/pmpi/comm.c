@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comm.c - the state of a communicator hangs on it as an attribute and dies in
+ * the delete callback: MPI reuses handles, so no map is keyed by them.
+ *
+ * In front of the attribute stands a small table of communicators that are off,
+ * so that a job without GPUs pays one load and one compare. */
+#include "pmpi/front.h"
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+
+_Atomic uint64_t cx_off_cells[CX_OFF_CELLS];
+
+static int keyval = MPI_KEYVAL_INVALID;
+static pthread_mutex_t keyval_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void forget_cell(MPI_Comm comm)
+{
+    uint32_t handle = (uint32_t)comm;
+    uint64_t cell = (uint64_t)handle << 32 | 1;
+
+    atomic_compare_exchange_strong(&cx_off_cells[cx_off_index(handle)], &cell,
+                                   0);
+}
+
+static void remember_off(const struct cx_comm *c)
+{
+    uint32_t handle = (uint32_t)c->comm;
+
+    /* With statistics on, passed calls are counted too. */
+    if (c->state == CX_COMM_OFF && !cx_front.settings.stats)
+        atomic_store_explicit(&cx_off_cells[cx_off_index(handle)],
+                              (uint64_t)handle << 32 | 1, memory_order_relaxed);
+}
+
+static int delete_state(MPI_Comm comm, int key, void *value, void *extra)
+{
+    struct cx_comm *c = value;
+
+    (void)key;
+    (void)extra;
+    forget_cell(comm);
+    if (c->team != NULL && cx_engine() != NULL)
+        cx_engine()->team_destroy(c->team);
+    cx_free(c);
+    return MPI_SUCCESS;
+}
+
+static int make_keyval(void)
+{
+    int rc = MPI_SUCCESS;
+
+    pthread_mutex_lock(&keyval_lock);
+    if (keyval == MPI_KEYVAL_INVALID)
+        rc = cx_mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state,
+                                       &keyval, NULL);
+    pthread_mutex_unlock(&keyval_lock);
+    return rc;
+}
+
+static struct cx_comm *create_state(MPI_Comm comm)
+{
+    struct cx_comm *c = cx_alloc(1, sizeof(*c));
+    int inter = 0;
+
+    if (c == NULL)
+        return NULL;
+    c->comm = comm;
+    cx_mpi.Comm_rank(comm, &c->rank);
+    cx_mpi.Comm_size(comm, &c->size);
+    if (cx_mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) {
+        /* No agreement spans two groups: device buffers are staged. */
+        c->state = CX_COMM_STAGE;
+        c->reason = "intercommunicator";
+    } else {
+        c->state = CX_COMM_ASLEEP;
+        cx_agree(c);
+    }
+    if (cx_mpi.Comm_set_attr(comm, keyval, c) != MPI_SUCCESS) {
+        cx_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+/* Asleep, the ranks ask each other again at calls 2, 4, 8, ...: a number that
+ * is equal on all of them, since collectives come in one order. */
+static void wake(struct cx_comm *c)
+{
+    uint64_t n = ++c->ncalls;
+
+    if ((n & (n - 1)) == 0 && n > 1)
+        cx_agree(c);
+}
+
+struct cx_comm *cx_comm_get(MPI_Comm comm)
+{
+    struct cx_comm *c = NULL;
+    int found = 0;
+
+    if (keyval == MPI_KEYVAL_INVALID && make_keyval() != MPI_SUCCESS)
+        return NULL;
+    if (cx_mpi.Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
+        return NULL;
+    if (!found) {
+        c = create_state(comm);
+        if (c == NULL)
+            return NULL;
+    }
+    if (c->state == CX_COMM_ASLEEP)
+        wake(c);
+    if (c->state == CX_COMM_OFF)
+        remember_off(c);
+    return c;
+}

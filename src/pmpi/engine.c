@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* engine.c - loads libcoax-engine.so from beside libcoax.so, on first use.
+ *
+ * Loading brings UCX's constructors; by then MPI has brought its own UCX and
+ * the loader reuses it. UCX takes signal handlers: the program's are put back
+ * (design rule 9). */
+#include "pmpi/front.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static struct cx_engine_api api;
+static enum { NOT_TRIED, LOADED, FAILED } state;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- the poke: one pending receive that nobody will ever send to ---------- */
+
+static MPI_Comm poke_comm = MPI_COMM_NULL;
+static MPI_Request poke_req = MPI_REQUEST_NULL;
+static char poke_byte;
+
+static void poke(void)
+{
+    int done;
+
+    if (poke_req != MPI_REQUEST_NULL)
+        cx_mpi.Test(&poke_req, &done, MPI_STATUS_IGNORE);
+}
+
+static void poke_begin(void)
+{
+    /* A split, not a dup: dup runs the attribute callbacks of others. */
+    if (cx_mpi.Comm_split(MPI_COMM_SELF, 0, 0, &poke_comm) != MPI_SUCCESS ||
+        cx_mpi.Irecv(&poke_byte, 1, MPI_BYTE, 0, 0, poke_comm, &poke_req) !=
+            MPI_SUCCESS)
+        cx_warn("cannot post the receive that drives MPI while Coax waits: "
+                "programs with messages in flight may hang");
+}
+
+static void poke_end(void)
+{
+    if (poke_req != MPI_REQUEST_NULL) {
+        cx_mpi.Cancel(&poke_req);
+        cx_mpi.Wait(&poke_req, MPI_STATUS_IGNORE);
+    }
+    if (poke_comm != MPI_COMM_NULL)
+        cx_mpi.Comm_free(&poke_comm);
+}
+
+static enum cx_status reduce_local(const void *in, void *inout, size_t count,
+                                   enum cx_dtype dtype, enum cx_redop op)
+{
+    MPI_Datatype type = cx_dtype_to_mpi(dtype);
+
+    if (type == MPI_DATATYPE_NULL || !cx_redop_valid(op, dtype))
+        return CX_DECLINED;
+    if (cx_mpi.Reduce_local(in, inout, (int)count, type, cx_redop_to_mpi(op)) !=
+        MPI_SUCCESS)
+        return CX_DECLINED;
+    return CX_OK;
+}
+
+static int thread_multiple(void)
+{
+    int level = MPI_THREAD_SINGLE;
+
+    if (cx_mpi.Query_thread(&level) != MPI_SUCCESS)
+        return 1;
+    return level == MPI_THREAD_MULTIPLE;
+}
+
+static struct cx_mpi_services services = {
+    .size = sizeof(services),
+    .version = CX_BRIDGE_VERSION,
+    .iallreduce = cx_iallreduce,
+    .iexchange = cx_iexchange,
+    .test = cx_test,
+    .poke = poke,
+    .thread_multiple = thread_multiple,
+    .reduce_local = reduce_local,
+};
+
+const char *cx_engine_path(void)
+{
+    static char path[4096];
+    Dl_info info;
+    char *slash;
+
+    if (path[0] != '\0')
+        return path;
+    if (dladdr((void *)&services, &info) == 0 || info.dli_fname == NULL)
+        return CX_ENGINE_LIBRARY;
+    snprintf(path, sizeof(path) - sizeof(CX_ENGINE_LIBRARY) - 1, "%s",
+             info.dli_fname);
+    slash = strrchr(path, '/');
+    strcpy(slash != NULL ? slash + 1 : path, CX_ENGINE_LIBRARY);
+    return path;
+}
+
+int cx_engine_present(void)
+{
+    return access(cx_engine_path(), R_OK) == 0;
+}
+
+static const int guarded_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { NSIGNALS = sizeof(guarded_signals) / sizeof(guarded_signals[0]) };
+
+static void save_signals(struct sigaction *saved)
+{
+    int i;
+
+    for (i = 0; i < NSIGNALS; i++)
+        sigaction(guarded_signals[i], NULL, &saved[i]);
+}
+
+static void restore_signals(const struct sigaction *saved)
+{
+    int i;
+
+    for (i = 0; i < NSIGNALS; i++)
+        sigaction(guarded_signals[i], &saved[i], NULL);
+}
+
+static int open_library(void)
+{
+    union {
+        void *object;
+        cx_engine_open_fn open;
+    } entry;
+    void *handle = dlopen(cx_engine_path(), RTLD_NOW | RTLD_LOCAL);
+
+    if (handle == NULL) {
+        cx_warn("cannot load the engine: %s", dlerror());
+        return 0;
+    }
+    entry.object = dlsym(handle, CX_ENGINE_SYMBOL);
+    api.size = sizeof(api);
+    api.version = CX_BRIDGE_VERSION;
+    services.world_rank = cx_front.world_rank;
+    if (entry.object == NULL || entry.open(&services, &api) != CX_OK ||
+        api.version != CX_BRIDGE_VERSION ||
+        strcmp(api.build_id, COAX_BUILD_ID) != 0) {
+        cx_warn("%s is not of the same build as libcoax.so (%s): reinstall "
+                "Coax, both files come together",
+                cx_engine_path(), COAX_BUILD_ID);
+        return 0;
+    }
+    return 1;
+}
+
+const struct cx_engine_api *cx_engine(void)
+{
+    struct sigaction saved[NSIGNALS];
+
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == LOADED)
+        return &api;
+    pthread_mutex_lock(&lock);
+    if (state == NOT_TRIED) {
+        save_signals(saved);
+        if (open_library()) {
+            poke_begin();
+            cx_front_hook_teardown();
+            __atomic_store_n(&state, LOADED, __ATOMIC_RELEASE);
+        } else {
+            state = FAILED;
+        }
+        restore_signals(saved);
+    }
+    pthread_mutex_unlock(&lock);
+    return state == LOADED ? &api : NULL;
+}
+
+void cx_engine_quiesce(void)
+{
+    if (state != LOADED)
+        return;
+    api.quiesce();
+    poke_end();
+}
+
+void cx_engine_close(void)
+{
+    if (state != LOADED)
+        return;
+    state = FAILED;
+    api.close();
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* front.c - the process-wide life of the front: from the first call after
+ * MPI_Init to the callback on MPI_COMM_SELF, and inert before and after. */
+#include "pmpi/front.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+struct cx_front cx_front = {.world_rank = -1};
+
+static _Atomic int up; /* settings are loaded, MPI has been seen alive */
+static pthread_mutex_t begin_lock = PTHREAD_MUTEX_INITIALIZER;
+static int self_keyval = MPI_KEYVAL_INVALID;
+
+static int node_has_gpu(void)
+{
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvidia0",
+                                        "/dev/dxg"};
+    size_t i;
+
+    if (cx_front.settings.gpu != CX_GPU_AUTO)
+        return cx_front.settings.gpu == CX_GPU_YES;
+    for (i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+        if (access(nodes[i], F_OK) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static void load(void)
+{
+    struct cx_settings *s = &cx_front.settings;
+
+    cx_settings_load(s);
+    if (cx_mpi.Comm_rank(MPI_COMM_WORLD, &cx_front.world_rank) != MPI_SUCCESS)
+        cx_front.world_rank = -1;
+    cx_log_init((enum cx_log_level)s->debug, s->debug_file,
+                cx_front.world_rank);
+    cx_front.node_has_gpu = node_has_gpu();
+    if (s->stats)
+        cx_front_hook_teardown();
+    atomic_store_explicit(&up, 1, memory_order_release);
+}
+
+int cx_front_begin(void)
+{
+    int initialized = 0;
+
+    if (atomic_load_explicit(&up, memory_order_acquire))
+        return !cx_front.down &&
+               atomic_load_explicit(&cx_front_mode, memory_order_relaxed) ==
+                   CX_FRONT_READY;
+    if (cx_resolve() != CX_FRONT_READY)
+        return 0;
+    if (cx_mpi.Initialized(&initialized) != MPI_SUCCESS || !initialized)
+        return 0;
+    pthread_mutex_lock(&begin_lock);
+    if (!atomic_load(&up))
+        load();
+    pthread_mutex_unlock(&begin_lock);
+    return !cx_front.down;
+}
+
+/* Runs inside MPI_Finalize, with MPI still usable; first of all callbacks when
+ * set last, so wrappers must stay valid afterwards: they pass. */
+static int teardown(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    if (atomic_load(&cx_front_mode) != CX_FRONT_READY)
+        return MPI_SUCCESS;
+    cx_front.down = 1;
+    if (cx_front.settings.nproblems > 0 && !cx_front.problems_reported &&
+        cx_front.world_rank == 0)
+        cx_warn("%s", cx_front.settings.problem);
+    if (cx_front.settings.stats)
+        cx_stats_print();
+    cx_engine_quiesce();
+    return MPI_SUCCESS;
+}
+
+void cx_front_hook_teardown(void)
+{
+    if (self_keyval != MPI_KEYVAL_INVALID)
+        return;
+    if (cx_mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, teardown, &self_keyval,
+                                  NULL) != MPI_SUCCESS ||
+        cx_mpi.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL) != MPI_SUCCESS)
+        cx_warn("cannot set an attribute on MPI_COMM_SELF: nothing will be "
+                "released at the end");
+}
+
+void cx_front_after_finalize(void)
+{
+    if (!atomic_load(&up) || atomic_load(&cx_front_mode) != CX_FRONT_READY)
+        return;
+    cx_front.down = 1;
+    cx_engine_close();
+    cx_log_fini();
+}
+
+static int count_loads(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    *(unsigned long long *)arg = info->dlpi_adds;
+    return 1; /* the counter is the same in every entry */
+}
+
+int cx_front_libcuda(void)
+{
+    static _Atomic unsigned long long seen;
+    static _Atomic int loaded;
+    unsigned long long adds = 0;
+    void *handle;
+
+    if (atomic_load_explicit(&loaded, memory_order_relaxed))
+        return 1;
+    dl_iterate_phdr(count_loads, &adds);
+    if (adds == atomic_load_explicit(&seen, memory_order_relaxed))
+        return 0;
+    handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL) {
+        dlclose(handle);
+        atomic_store(&loaded, 1);
+    }
+    atomic_store(&seen, adds);
+    return handle != NULL;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* front.h - the inside of libcoax.so: catching MPI calls and sorting them.
+ *
+ * A wrapped call takes one of three ways: to MPI untouched (passed), to MPI
+ * with device buffers mirrored in host memory (staged), or to the engine. The
+ * choice depends on facts equal on all ranks (design rule 3) once the
+ * communicator's state is agreed. */
+#ifndef CX_FRONT_H
+#define CX_FRONT_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/bridge.h"
+#include "base/settings.h"
+#include "base/status.h"
+#include "base/types.h"
+
+/* Identifies a build: front and engine must come together. */
+#ifndef COAX_BUILD_ID
+#define COAX_BUILD_ID COAX_VERSION
+#endif
+
+/* One argument in its register, whatever its type: under an MPI with other
+ * handles a call must leave as it came. */
+typedef uintptr_t cx_reg;
+typedef void (*cx_fn)(void);
+
+/* --- resolve.c: the MPI library behind us -------------------------------- */
+
+struct cx_real {
+#define CX_REAL(name) __typeof__(&PMPI_##name) name;
+#include "pmpi/real.def"
+#undef CX_REAL
+    /* Large-count forms; NULL where the MPI has none. */
+    __typeof__(&PMPI_Pack_c) Pack_c;
+    __typeof__(&PMPI_Unpack_c) Unpack_c;
+    __typeof__(&PMPI_Allreduce) Allreduce;
+    __typeof__(&PMPI_Bcast) Bcast;
+    __typeof__(&PMPI_Allgather) Allgather;
+    __typeof__(&PMPI_Allreduce_c) Allreduce_c;
+    __typeof__(&PMPI_Bcast_c) Bcast_c;
+    __typeof__(&PMPI_Allgather_c) Allgather_c;
+    int (*gpu_aware)(void); /* MPIX_Query_cuda_support, or NULL */
+};
+
+extern struct cx_real cx_mpi;
+
+enum cx_front_mode {
+    CX_FRONT_NEW,   /* nothing resolved yet */
+    CX_FRONT_READY, /* an MPI of our ABI is behind us */
+    CX_FRONT_INERT  /* another ABI, forked child, set-uid: pass everything */
+};
+
+extern _Atomic int cx_front_mode;
+
+/* Resolves once; returns the mode. Logs why it is inert. */
+enum cx_front_mode cx_resolve(void);
+/* The MPI library's function `name` ("PMPI_Bcast"); NULL when there is none. */
+cx_fn cx_resolve_symbol(const char *name);
+
+/* What libcoax.so takes, by the name that users call. */
+enum cx_wrapped {
+#define CX_WRAP(name) CX_WRAP_##name,
+#include "pmpi/wrap.def"
+#undef CX_WRAP
+    CX_NWRAPPED
+};
+/* The library's own function, to tail-call with the registers untouched. */
+cx_fn cx_raw(enum cx_wrapped which);
+
+/* --- front.c: process-wide life ------------------------------------------ */
+
+struct cx_front {
+    struct cx_settings settings;
+    int world_rank; /* -1 until MPI is up */
+    int node_has_gpu;
+    int down; /* MPI is being finalized: pass everything */
+    int problems_reported;
+};
+
+extern struct cx_front cx_front;
+
+/* Settings, log, rank; idempotent, cheap after the first time. Returns 0 when
+ * the front must pass everything (inert, not initialised, finalized). */
+int cx_front_begin(void);
+/* Hangs the teardown on MPI_COMM_SELF, once. */
+void cx_front_hook_teardown(void);
+void cx_front_after_finalize(void);
+/* Has this process loaded libcuda? Cheap when nothing was loaded since. */
+int cx_front_libcuda(void);
+
+/* --- enter.c: the thread-local guard ------------------------------------- */
+
+struct cx_guard {
+    uint64_t magic;
+    struct cx_guard *self;
+};
+/* 1: entered, leave later; 0: a call that MPI makes inside one of ours. */
+int cx_guard_enter(struct cx_guard *guard);
+void cx_guard_leave(struct cx_guard *guard);
+
+/* --- comm.c, agree.c: what we know of a communicator ---------------------- */
+
+enum cx_comm_state {
+    CX_COMM_OFF,     /* final: pass */
+    CX_COMM_STAGE,   /* final: never the engine; device buffers are staged */
+    CX_COMM_ASLEEP,  /* GPUs, but no rank has loaded the driver yet */
+    CX_COMM_ENGAGED, /* the engine has a team */
+    CX_COMM_BROKEN   /* a forced setting cannot work: every call is an error */
+};
+
+struct cx_comm {
+    MPI_Comm comm; /* borrowed: the struct dies with it */
+    enum cx_comm_state state;
+    const char *reason; /* static storage: why not engaged */
+    int rank, size;
+    uint64_t ncalls;      /* collectives of ours, while asleep */
+    struct cx_team *team; /* owned, when engaged */
+};
+
+/* Cells of communicators that are off: handle << 32 | 1. */
+#define CX_OFF_CELLS 256
+extern _Atomic uint64_t cx_off_cells[CX_OFF_CELLS];
+
+static inline unsigned cx_off_index(uint32_t handle)
+{
+    return (handle + (handle >> 30) * 37) & (CX_OFF_CELLS - 1);
+}
+
+static inline int cx_comm_is_off(cx_reg comm)
+{
+    uint32_t handle = (uint32_t)comm;
+
+    return atomic_load_explicit(&cx_off_cells[cx_off_index(handle)],
+                                memory_order_relaxed) ==
+           ((uint64_t)handle << 32 | 1);
+}
+
+/* The state of `comm` after its agreement; collective when it is new or wakes.
+ * NULL: no state can be had (no memory, MPI error): pass. */
+struct cx_comm *cx_comm_get(MPI_Comm comm);
+
+/* Decides c->state together with all ranks of the communicator. */
+void cx_agree(struct cx_comm *c);
+
+/* --- wait.c: MPI requests of our own ------------------------------------- */
+
+CX_MUST enum cx_status cx_iallreduce(void *comm, int64_t *values, int n,
+                                     enum cx_agree_op op,
+                                     struct cx_mpi_req *req);
+CX_MUST enum cx_status cx_iexchange(void *comm, const struct cx_exchange *ex,
+                                    struct cx_mpi_req *req);
+CX_MUST enum cx_status cx_test(struct cx_mpi_req *req);
+/* cx_iallreduce and wait; after COAX_TIMEOUT says who is missing, and waits
+ * on. */
+CX_MUST enum cx_status cx_allreduce_wait(struct cx_comm *c, int64_t *values,
+                                         int n, enum cx_agree_op op);
+
+/* --- missing.c ------------------------------------------------------------ */
+
+enum cx_missing {
+    CX_MISSING_NONE,         /* every process of the job here has the preload */
+    CX_MISSING_FOUND,        /* `out` names those that have not */
+    CX_MISSING_OTHER_SPEAKS, /* found, and another process will say it */
+};
+/* Looks among this node's processes of the job for some without the preload.
+ * Reads /proc only. */
+enum cx_missing cx_missing_describe(char *out, size_t n);
+
+/* --- engine.c: the engine library ----------------------------------------- */
+
+/* Is the library file there? Does not load it. */
+int cx_engine_present(void);
+/* Loads it once; NULL when it cannot be loaded (logged once). Local. */
+const struct cx_engine_api *cx_engine(void);
+void cx_engine_quiesce(void);
+void cx_engine_close(void);
+/* Path of the engine library, for messages. */
+const char *cx_engine_path(void);
+
+/* --- handles.c: MPI handles to engine enums --------------------------------
+ */
+
+/* A predefined type of one element (not a pair type)? */
+int cx_type_basic(MPI_Datatype type);
+enum cx_dtype cx_dtype_of(MPI_Datatype type); /* CX_DT_NONE: not reducible */
+enum cx_redop cx_redop_of(MPI_Op op);
+MPI_Datatype cx_dtype_to_mpi(enum cx_dtype dtype);
+MPI_Op cx_redop_to_mpi(enum cx_redop op);
+
+/* --- buffer.c: a choice buffer, wherever it lies ----------------------------
+ */
+
+struct cx_buffer {
+    void *addr;
+    MPI_Count count;
+    MPI_Datatype type;
+    /* filled by cx_buffer_init */
+    MPI_Count size, lb, extent, true_lb, true_extent; /* of one element */
+    int dense;     /* basic type: the bytes in memory are the signature */
+    size_t nbytes; /* of the signature, all elements */
+    ptrdiff_t low; /* first byte touched, relative to addr */
+    size_t span;   /* bytes from the first to the last byte touched */
+    struct cx_mem mem;
+};
+
+CX_MUST enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
+                                      MPI_Count count, MPI_Datatype type);
+/* Fills buf->mem; host without asking when the driver is not loaded. */
+CX_MUST enum cx_status cx_buffer_query(struct cx_buffer *buf);
+/* Between the user's layout, on any memory, and nbytes of packed host memory.
+ */
+CX_MUST enum cx_status cx_buffer_pack(const struct cx_buffer *buf,
+                                      void *packed);
+CX_MUST enum cx_status cx_buffer_unpack(const struct cx_buffer *buf,
+                                        const void *packed);
+
+/* A host stand-in for a device buffer during one MPI call. */
+struct cx_mirror {
+    void *host; /* owned; NULL when the user's buffer is used as it is */
+    void *addr; /* what to give to MPI; NULL when open found no memory */
+};
+CX_MUST enum cx_status cx_mirror_open(struct cx_mirror *mirror,
+                                      const struct cx_buffer *buf, int copy_in);
+/* With `copy_out`, brings back the bytes that the type describes. */
+CX_MUST enum cx_status cx_mirror_close(struct cx_mirror *mirror,
+                                       const struct cx_buffer *buf,
+                                       int copy_out);
+
+/* --- stats.c ----------------------------------------------------------------
+ */
+
+enum cx_way { CX_WAY_ENGINE, CX_WAY_STAGED, CX_WAY_PASSED };
+
+/* `detail`: the algorithm, or why not the engine; static storage. */
+void cx_stats_record(enum cx_func func, enum cx_way way, const char *detail,
+                     size_t nbytes, uint64_t device_bytes, double time_us);
+void cx_stats_print(void);
+
+/* --- call.c: the way of one call --------------------------------------------
+ */
+
+/* A collective on its way. The wrapper's registers stay untouched: when a
+ * cx_front_* function returns 0, the caller tail-calls MPI with them. */
+struct cx_entry {
+    struct cx_comm *c;
+    struct cx_guard guard;
+    double start_us; /* 0: no statistics */
+};
+/* 1: handle the call here (then cx_entry_end); 0: pass it to MPI. */
+int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm);
+/* Records the call and leaves; returns the MPI error code for `status`. */
+int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
+                 const char *detail, size_t nbytes, uint64_t device_bytes,
+                 enum cx_status status, int mpi_rc);
+
+/* Leaves; 0, for the wrapper to hand the call to MPI as it came. */
+int cx_entry_pass(struct cx_entry *entry, enum cx_func func, const char *why,
+                  size_t nbytes);
+
+/* Which way a call of these agreed facts takes on this communicator. `*why`:
+ * algorithm unknown yet, or why it is not the engine. */
+enum cx_way cx_way_of(struct cx_comm *c, const struct cx_call *call,
+                      const char **why, enum cx_status *status);
+/* Does the call pass to MPI untouched after all? Because MPI may see any
+ * buffer, or because `buf` is on the host and COAX_SCOPE=device; then `*why`
+ * says so. */
+int cx_passes(const struct cx_entry *entry, enum cx_way way,
+              struct cx_buffer *buf, const char **why);
+
+/* --- allreduce.c, bcast.c, allgather.c ---------------------------------------
+ */
+
+/* 1: done, `*rc` is the answer; 0: pass the call to MPI as it came. */
+int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *rc);
+int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                   MPI_Comm comm, int *rc);
+int cx_front_allgather(const void *sendbuf, MPI_Count sendcount,
+                       MPI_Datatype sendtype, void *recvbuf,
+                       MPI_Count recvcount, MPI_Datatype recvtype,
+                       MPI_Comm comm, int *rc);
+
+#endif
