@@ -104,7 +104,8 @@ static void print_mpi(const struct info *info)
 
 static void print_text(const struct info *info)
 {
-    printf("coax %s, compiler %s\n", COAX_VERSION, __VERSION__);
+    printf("coax %s, build %s, compiler %s\n", COAX_VERSION, COAX_BUILD_ID,
+           __VERSION__);
     printf("libraries\n  %s%s%s\n", info->front.path,
            info->front.found ? "" : ": ", info->front.text);
     printf("  %s%s\n", info->paths.engine,
@@ -163,6 +164,7 @@ static void print_library_json(const char *name, const char *path,
 static void print_json(const struct info *info)
 {
     print_pair("{\n  ", "version", COAX_VERSION);
+    print_pair(",\n  ", "build", COAX_BUILD_ID);
     print_pair(",\n  ", "compiler", __VERSION__);
     printf(",\n  \"libraries\": [\n");
     print_library_json("front", info->front.path, &info->front);

@@ -102,12 +102,12 @@ static void ask_engine(const char *path, struct info_library *out)
         say(out, "it does not start: %s", cx_status_str(status));
         return;
     }
-    if (api.version != CX_BRIDGE_VERSION) {
-        say(out, "it has version %u, this command %d: a mixed installation",
-            api.version, CX_BRIDGE_VERSION);
+    if (!api.build_id || strcmp(api.build_id, COAX_BUILD_ID) != 0) {
+        say(out, "it is of build %s, this command of %s: reinstall Coax",
+            api.build_id ? api.build_id : "unknown", COAX_BUILD_ID);
         return;
     }
-    say(out, "build %s\n", api.build_id ? api.build_id : "unknown");
+    say(out, "build %s\n", api.build_id);
     n = strlen(out->text);
     if (api.describe)
         api.describe(out->text + n, sizeof out->text - n);
