@@ -116,7 +116,8 @@ struct cx_engine_api {
                                     const struct cx_call *call,
                                     enum cx_path *path, const char **why);
 
-    /* Blocking; drives MPI while it waits. A failure poisons the team. */
+    /* Blocking; drives MPI while it waits. A failure poisons the team.
+     * CX_DECLINED, agreed by all ranks: nothing was sent, stage instead. */
     CX_MUST enum cx_status (*collective)(struct cx_team *team,
                                          const struct cx_call *call,
                                          struct cx_result *result);

@@ -195,7 +195,7 @@ enum cx_status cx_call_run(struct cx_team *team, const struct cx_call *call,
         status = run_planned(team, call, planned, &run);
     }
     team->ncalls++;
-    if (status != CX_OK)
+    if (status < 0)
         team->poison = status;
     return status;
 }

@@ -94,33 +94,45 @@ static enum cx_status exchange(struct cx_team *team, struct cx_planned *planned)
     return status;
 }
 
+/* All ranks go on, or none: CX_DECLINED on all when one has failed. */
+static enum cx_status all_of_us(struct cx_team *team,
+                                const struct cx_planned *planned,
+                                enum cx_status local)
+{
+    int64_t failed = local == CX_OK ? INT64_MAX : team->rank;
+    enum cx_status status =
+        cx_team_allreduce(team, &failed, 1, CX_AGREE_MIN, "making a plan");
+
+    if (status != CX_OK)
+        return status;
+    if (failed == team->rank)
+        cx_warn("cannot build the %s plan here (%s): this call is left to MPI "
+                "on all ranks",
+                planned->algorithm->name, cx_status_str(local));
+    return failed == INT64_MAX ? CX_OK : CX_DECLINED;
+}
+
 static enum cx_status build(struct cx_team *team, struct cx_planned *planned)
 {
     struct cx_shape shape = {team->rank, team->size, planned->root};
     enum cx_status status;
-    int64_t failed;
 
     status = planned->algorithm->generate(&shape, &planned->plan);
     if (status == CX_OK) {
         cx_plan_send_peers(planned->plan, &planned->npeers);
         planned->peers = cx_alloc((size_t)planned->npeers, sizeof(void *));
         status = planned->peers != NULL ? CX_OK : CX_ERR_NOMEM;
+        if (status != CX_OK)
+            planned->npeers = 0;
     }
-    failed = status == CX_OK ? INT64_MAX : team->rank;
-    if (cx_team_allreduce(team, &failed, 1, CX_AGREE_MIN, "making a plan") !=
-        CX_OK)
-        return CX_ERR_MPI;
-    if (failed != INT64_MAX) {
-        if (failed == team->rank)
-            cx_error("cannot build the %s plan: %s", planned->algorithm->name,
-                     cx_status_str(status));
-        return CX_ERR_NOMEM;
-    }
+    status = all_of_us(team, planned, status);
+    if (status != CX_OK)
+        return status;
     status = team->size > 1 ? exchange(team, planned) : CX_OK;
     if (status == CX_OK)
         status = cx_instance_create(planned->plan, &cx_process.io,
                                     planned->peers, &planned->instance);
-    return status;
+    return all_of_us(team, planned, status);
 }
 
 static struct cx_planned *find(struct cx_team *team,

@@ -12,7 +12,7 @@
 #define TEAM_IDS ((int64_t)1 << CX_TAG_TEAM_BITS)
 #define NOBODY INT64_MAX
 
-/* Reduced by MIN. */
+/* Reduced by MIN, then once more by MAX with FAILED_RANK meaning "id taken". */
 enum { FAILED_RANK, NEXT_TEAM, BLOB_BYTES, WRONG, NWORDS = WRONG + CX_NREDOPS };
 
 static const char *algorithm_name(enum cx_func func, int i)
@@ -24,6 +24,18 @@ static const char *algorithm_name(enum cx_func func, int i)
             return cx_algorithms[k]->name;
     }
     return NULL;
+}
+
+/* Once per process: the MPI behind us does not change. */
+static void need_selftest(struct cx_team *team)
+{
+    static unsigned char wrong[CX_NREDOPS][CX_NDTYPES];
+    static int done;
+
+    if (!done)
+        cx_selftest(wrong);
+    done = 1;
+    memcpy(team->mpi_wrong, wrong, sizeof(wrong));
 }
 
 /* COAX_ALGO is equal on all ranks: all of them refuse it, one of them says. */
@@ -62,33 +74,46 @@ static size_t blob_bytes(void)
     return nbytes + sizeof(uint32_t);
 }
 
-static int id_in_use(uint32_t id)
+/* Ids count up, but two threads may make two teams of the same processes at
+ * once, and ids wrap: so an id is taken tentatively, and kept only when it was
+ * free on every rank. */
+static int take_id(struct cx_team *team, int64_t id)
 {
-    const struct cx_team *team;
+    struct cx_team *other;
+    int taken = 0;
 
-    for (team = cx_process.teams; team != NULL; team = team->next) {
-        if (team->id == id)
-            return 1;
-    }
-    return 0;
+    cx_lock();
+    team->id = (uint32_t)(id % TEAM_IDS);
+    for (other = cx_process.teams; other != NULL; other = other->next)
+        taken |= other->id == team->id;
+    team->next = cx_process.teams;
+    cx_process.teams = team;
+    if (cx_process.next_team <= id)
+        cx_process.next_team = id + 1;
+    cx_unlock();
+    return taken;
 }
 
-/* Ids count up, so two teams that share a process never share an id. Once they
- * wrap, the ranks check together that nobody still uses the next one. */
-static enum cx_status agree_id(struct cx_team *team, int64_t next)
+static void unlink_team(struct cx_team *team)
 {
-    enum cx_status status = CX_OK;
-    int64_t taken = next >= TEAM_IDS;
+    struct cx_team **link = &cx_process.teams;
 
-    while (status == CX_OK && taken) {
-        taken = id_in_use((uint32_t)(next % TEAM_IDS));
-        status = cx_team_allreduce(team, &taken, 1, CX_AGREE_MAX,
-                                   "agreeing on a team id");
-        next += taken;
-    }
-    team->id = (uint32_t)(next % TEAM_IDS);
-    cx_process.next_team = next + 1;
-    return status;
+    cx_lock();
+    while (*link != NULL && *link != team)
+        link = &(*link)->next;
+    if (*link == team)
+        *link = team->next;
+    cx_unlock();
+}
+
+static int64_t propose_id(void)
+{
+    int64_t id;
+
+    cx_lock();
+    id = cx_process.next_team++;
+    cx_unlock();
+    return id;
 }
 
 /* One int64 an operation: a bit for each type on which MPI is right. */
@@ -104,60 +129,64 @@ static void pack_wrong(const struct cx_team *team, int64_t *words, int op)
 }
 
 /* `team->mpi_wrong` becomes "wrong on some rank": the self-test gives the same
- * on every rank with the same MPI, else the differing bits are all set. */
-static enum cx_status agree_wrong(struct cx_team *team, const int64_t *min)
+ * on every rank with the same MPI, else all types of the operation count as
+ * wrong. */
+static void merge_wrong(struct cx_team *team, const int64_t *min,
+                        const int64_t *max)
 {
-    int64_t mine[CX_NREDOPS], max[CX_NREDOPS];
-    enum cx_status status;
     int op, dtype;
 
-    for (op = 0; op < CX_NREDOPS; op++)
-        pack_wrong(team, mine, op);
-    memcpy(max, mine, sizeof(max));
-    status = cx_team_allreduce(team, max, CX_NREDOPS, CX_AGREE_MAX,
-                               "agreeing on the self-test");
-    for (op = 0; op < CX_NREDOPS && status == CX_OK; op++) {
-        for (dtype = 0; dtype < CX_NDTYPES; dtype++) {
-            int64_t bits = max[op] | (max[op] != min[op] ? ~(int64_t)0 : 0);
+    for (op = 0; op < CX_NREDOPS; op++) {
+        int64_t bits = max[op] | (max[op] != min[op] ? ~(int64_t)0 : 0);
 
+        for (dtype = 0; dtype < CX_NDTYPES; dtype++)
             team->mpi_wrong[op][dtype] = (bits >> dtype) & 1;
-        }
     }
-    return status;
 }
 
+/* One try: CX_OK, CX_INPROGRESS when the id was taken somewhere (the team is
+ * not linked then), CX_DECLINED when some rank cannot start. */
 static enum cx_status agree(struct cx_team *team, enum cx_status local)
 {
-    int64_t word[NWORDS];
+    int64_t min[NWORDS], max[NWORDS];
     enum cx_status status;
     int op;
 
-    word[FAILED_RANK] = local == CX_OK ? NOBODY : team->rank;
-    word[NEXT_TEAM] = -cx_process.next_team;
-    word[BLOB_BYTES] = -(int64_t)blob_bytes();
+    memset(min, 0, sizeof(min));
+    min[FAILED_RANK] = local == CX_OK ? NOBODY : team->rank;
+    min[NEXT_TEAM] = -propose_id();
+    min[BLOB_BYTES] = -(int64_t)blob_bytes();
     for (op = 0; op < CX_NREDOPS; op++)
-        pack_wrong(team, word + WRONG, op);
+        pack_wrong(team, min + WRONG, op);
+    memcpy(max, min, sizeof(max));
     status =
-        cx_team_allreduce(team, word, NWORDS, CX_AGREE_MIN, "making a team");
+        cx_team_allreduce(team, min, NWORDS, CX_AGREE_MIN, "making a team");
     if (status != CX_OK)
         return status;
-    if (word[FAILED_RANK] != NOBODY) {
+    if (min[FAILED_RANK] != NOBODY) {
         if (team->rank == 0)
             cx_warn("the engine cannot start on rank %lld: Coax leaves "
                     "collectives to MPI on all %d ranks",
-                    (long long)word[FAILED_RANK], team->size);
+                    (long long)min[FAILED_RANK], team->size);
         return CX_DECLINED;
     }
-    team->blob_bytes = (size_t)-word[BLOB_BYTES];
-    status = agree_wrong(team, word + WRONG);
-    return status == CX_OK ? agree_id(team, -word[NEXT_TEAM]) : status;
+    team->blob_bytes = (size_t)-min[BLOB_BYTES];
+    max[FAILED_RANK] = take_id(team, -min[NEXT_TEAM]);
+    status =
+        cx_team_allreduce(team, max, NWORDS, CX_AGREE_MAX, "making a team");
+    if (status == CX_OK && max[FAILED_RANK] == 0) {
+        merge_wrong(team, min + WRONG, max + WRONG);
+        return CX_OK;
+    }
+    unlink_team(team);
+    return status == CX_OK ? CX_INPROGRESS : status;
 }
 
 enum cx_status cx_team_create(const struct cx_team_params *params,
                               struct cx_team **out)
 {
     struct cx_team *team;
-    enum cx_status status = need_chooser(params->rank);
+    enum cx_status local, status = need_chooser(params->rank);
 
     if (status == CX_ERR_CONFIG)
         return status;
@@ -170,17 +199,16 @@ enum cx_status cx_team_create(const struct cx_team_params *params,
     team->timeout_s = params->timeout_s;
     if (status == CX_OK)
         status = need_wire();
-    cx_selftest(team->mpi_wrong);
-    status = agree(team, status);
+    need_selftest(team);
+    local = status;
+    do {
+        status = agree(team, local);
+    } while (status == CX_INPROGRESS);
     if (status != CX_OK) {
         cx_free(team);
         return status;
     }
     team->chooser = cx_process.chooser;
-    cx_lock();
-    team->next = cx_process.teams;
-    cx_process.teams = team;
-    cx_unlock();
     cx_debug("team %u: rank %d of %d", team->id, team->rank, team->size);
     *out = team;
     return CX_OK;
@@ -188,14 +216,10 @@ enum cx_status cx_team_create(const struct cx_team_params *params,
 
 void cx_team_destroy(struct cx_team *team)
 {
-    struct cx_team **link = &cx_process.teams;
     int i;
 
+    unlink_team(team);
     cx_lock();
-    while (*link != NULL && *link != team)
-        link = &(*link)->next;
-    if (*link == team)
-        *link = team->next;
     for (i = 0; i < CX_PLAN_SLOTS; i++)
         cx_planned_release(&team->plans[i]);
     cx_unlock();

@@ -175,7 +175,13 @@ int cx_front_allgather(const void *sendbuf, MPI_Count sendcount,
     if (status == CX_OK && way == CX_WAY_ENGINE) {
         status = engine(&a, entry.c, &call, &result);
         why = result.algorithm;
-    } else if (status == CX_OK) {
+        if (status == CX_DECLINED) {
+            way = CX_WAY_STAGED;
+            why = "engine could not build its plan";
+            status = CX_OK;
+        }
+    }
+    if (status == CX_OK && way == CX_WAY_STAGED) {
         status = query(&a);
         result.device_bytes = device_bytes(&a);
         if (status == CX_OK && result.device_bytes == 0)

@@ -115,7 +115,13 @@ int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
     if (status == CX_OK && way == CX_WAY_ENGINE) {
         status = cx_engine()->collective(entry.c->team, &call, &result);
         why = result.algorithm;
-    } else if (status == CX_OK) {
+        if (status == CX_DECLINED) {
+            way = CX_WAY_STAGED;
+            why = "engine could not build its plan";
+            status = CX_OK;
+        }
+    }
+    if (status == CX_OK && way == CX_WAY_STAGED) {
         status = query(&a);
         result.device_bytes = device_bytes(&a);
         if (status == CX_OK && result.device_bytes == 0)

@@ -94,7 +94,13 @@ int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     if (status == CX_OK && way == CX_WAY_ENGINE) {
         status = engine(entry.c, &buf, &call, &result);
         why = result.algorithm;
-    } else if (status == CX_OK) {
+        if (status == CX_DECLINED) {
+            way = CX_WAY_STAGED;
+            why = "engine could not build its plan";
+            status = CX_OK;
+        }
+    }
+    if (status == CX_OK && way == CX_WAY_STAGED) {
         status = cx_buffer_query(&buf);
         if (status == CX_OK && !cx_mem_on_gpu(&buf.mem))
             return cx_entry_pass(&entry, CX_BCAST, why, buf.nbytes);

@@ -41,7 +41,9 @@ static int delete_state(MPI_Comm comm, int key, void *value, void *extra)
     (void)key;
     (void)extra;
     forget_cell(comm);
-    if (c->team != NULL && cx_engine() != NULL)
+    /* MPI_COMM_WORLD's attributes go after MPI_COMM_SELF's, whose callback has
+     * released all teams. */
+    if (c->team != NULL && !cx_front.down)
         cx_engine()->team_destroy(c->team);
     cx_free(c);
     return MPI_SUCCESS;
