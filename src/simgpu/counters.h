@@ -67,9 +67,10 @@ struct simgpu_control {
     int (*set_faults)(const char *spec);
     /* Replaces SIMGPU_DELAY_US. */
     void (*set_delay_us)(unsigned delay_us);
-    /* For the runtime library only: one call begins; returns 0 or the error
-     * with which it is to be refused. leave() must follow in both cases. */
-    int (*enter)(const char *name, int *slot);
+    /* For the runtime library only: one call begins of the function with this
+     * row in fn[]; returns 0 or the error with which it is to be refused.
+     * leave() must follow in both cases. */
+    int (*enter)(int fn);
     void (*leave)(void);
 };
 

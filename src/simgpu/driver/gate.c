@@ -114,11 +114,10 @@ CUresult CUDAAPI cuDriverGetVersion(int *driverVersion)
     return CUDA_SUCCESS;
 }
 
-static int control_enter(const char *name, int *slot)
+static int control_enter(int fn)
 {
-    if (*slot < 0)
-        *slot = sim_fn_find(name, strlen(name));
-    CUresult rc = *slot < 0 ? CUDA_ERROR_NOT_SUPPORTED : enter(*slot);
+    CUresult rc =
+        fn >= 0 && fn < SIM_FN_COUNT ? enter(fn) : CUDA_ERROR_NOT_SUPPORTED;
     sim_thread()->nested++;
     return (int)rc;
 }
