@@ -11,10 +11,10 @@ static CUdeviceptr address(const void *p)
 }
 
 /* Hands an address from the driver to the program. */
-static cudaError_t give(CUresult rc, CUdeviceptr d, void **out)
+static cudaError_t give(CUresult rc, const CUdeviceptr *d, void **out)
 {
     if (rc == CUDA_SUCCESS)
-        *out = (void *)(uintptr_t)d;
+        *out = (void *)(uintptr_t)*d;
     return rt_error(rc);
 }
 
@@ -24,7 +24,7 @@ static cudaError_t alloc_device(void **devPtr, size_t size)
     CUdeviceptr d = 0;
     if (devPtr == NULL)
         return cudaErrorInvalidValue;
-    return give(size == 0 ? CUDA_SUCCESS : rt.cuMemAlloc_v2(&d, size), d,
+    return give(size == 0 ? CUDA_SUCCESS : rt.cuMemAlloc_v2(&d, size), &d,
                 devPtr);
 }
 
@@ -34,7 +34,7 @@ static cudaError_t alloc_pitch(void **devPtr, size_t *pitch, size_t width,
     CUdeviceptr d = 0;
     if (devPtr == NULL || pitch == NULL)
         return cudaErrorInvalidValue;
-    return give(rt.cuMemAllocPitch_v2(&d, pitch, width, height, 4), d, devPtr);
+    return give(rt.cuMemAllocPitch_v2(&d, pitch, width, height, 4), &d, devPtr);
 }
 
 static cudaError_t alloc_managed(void **devPtr, size_t size, unsigned flags)
@@ -42,7 +42,7 @@ static cudaError_t alloc_managed(void **devPtr, size_t size, unsigned flags)
     CUdeviceptr d = 0;
     if (devPtr == NULL || size == 0)
         return cudaErrorInvalidValue;
-    return give(rt.cuMemAllocManaged(&d, size, flags), d, devPtr);
+    return give(rt.cuMemAllocManaged(&d, size, flags), &d, devPtr);
 }
 
 static cudaError_t alloc_host(void **pHost, size_t size, unsigned flags)
@@ -59,7 +59,7 @@ static cudaError_t device_pointer(void **pDevice, void *pHost, unsigned flags)
     CUdeviceptr d = 0;
     if (pDevice == NULL)
         return cudaErrorInvalidValue;
-    return give(rt.cuMemHostGetDevicePointer_v2(&d, pHost, flags), d, pDevice);
+    return give(rt.cuMemHostGetDevicePointer_v2(&d, pHost, flags), &d, pDevice);
 }
 
 cudaError_t CUDARTAPI cudaMalloc(void **devPtr, size_t size)
@@ -214,7 +214,7 @@ static cudaError_t ipc_open(void **devPtr, const cudaIpcMemHandle_t *handle,
     if (devPtr == NULL)
         return cudaErrorInvalidValue;
     memcpy(&h, handle, sizeof(h));
-    return give(rt.cuIpcOpenMemHandle_v2(&d, h, flags), d, devPtr);
+    return give(rt.cuIpcOpenMemHandle_v2(&d, h, flags), &d, devPtr);
 }
 
 cudaError_t CUDARTAPI cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle,
