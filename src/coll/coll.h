@@ -24,7 +24,7 @@ struct cx_shape {
 struct cx_plan;
 
 struct cx_algorithm {
-    const char *name;    /* as in COAX_ALGO */
+    const char *name; /* as in COAX_ALGO */
     enum cx_func func;
     int ordered;         /* keeps rank order: good for non-commutative ops */
     const char *summary; /* one line: cost and when it wins */
@@ -56,12 +56,15 @@ struct cx_io {
  * `count` elements runs as ceil(count / tile_count) equal tiles. */
 struct cx_tiling {
     size_t tile_count; /* elements (of struct cx_run.elsize) a tile, >= 1 */
-    int depth;         /* tiles in flight, 1..CX_MAX_DEPTH */
+    int depth;         /* tiles in flight, 1..CX_MAX_DEPTH; 3 lets copies from
+                          the GPU, messages and copies to it overlap */
+    int window;        /* sends in flight over all tiles; 0: the default */
 };
 #define CX_MAX_DEPTH 8
 
 struct cx_run {
-    const void *src; /* NULL: in place */
+    const void *src; /* NULL: in place (bcast: always; allgather: block `rank`
+                        of dst) */
     void *dst;
     struct cx_mem src_mem, dst_mem; /* src_mem ignored when src is NULL */
     size_t count;                   /* allreduce, bcast: elements of the whole
@@ -91,14 +94,16 @@ CX_MUST enum cx_status cx_instance_create(const struct cx_plan *plan,
                                           struct cx_peer *const *peers,
                                           struct cx_instance **out);
 /* Begins a call: sizes scratch (allocates only when it must grow) and posts
- * what can be posted. */
+ * what can be posted. After an error nothing has been posted and the instance
+ * can be started again. */
 CX_MUST enum cx_status cx_instance_start(struct cx_instance *inst,
                                          const struct cx_run *run);
 /* Advances without blocking: CX_INPROGRESS, CX_OK when the result is complete
  * and every peer written to is flushed, or an error (then call abort). The
  * caller drives wire and GPU progress between the calls. */
 CX_MUST enum cx_status cx_instance_progress(struct cx_instance *inst);
-/* After an error or timeout: cancels what is in flight. */
+/* After an error or timeout: cancels what is in flight. Explain still tells the
+ * error until the next start. */
 void cx_instance_abort(struct cx_instance *inst);
 /* What the call waits for or what went wrong, one line for the report. */
 void cx_instance_explain(const struct cx_instance *inst, char *out, size_t n);
