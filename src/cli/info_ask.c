@@ -81,6 +81,20 @@ static void ask_mpi(const char *soname, struct info_library *out)
     out->found = 1;
 }
 
+/* The engine looks at a driver that the program has started, and starts none
+ * itself; here this command is the program. No driver is fine. */
+static void start_gpu_driver(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    int (*start)(unsigned int);
+
+    if (!library)
+        return;
+    *(void **)&start = dlsym(library, "cuInit");
+    if (start)
+        (void)start(0);
+}
+
 static void ask_engine(const char *path, struct info_library *out)
 {
     struct cx_engine_api api = {.size = sizeof api,
@@ -92,6 +106,7 @@ static void ask_engine(const char *path, struct info_library *out)
 
     if (!library)
         return;
+    start_gpu_driver();
     *(void **)&open_engine = dlsym(library, CX_ENGINE_SYMBOL);
     if (!open_engine) {
         say(out, "it has no %s: not an engine of Coax", CX_ENGINE_SYMBOL);
