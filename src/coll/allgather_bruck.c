@@ -26,24 +26,28 @@ static enum cx_status generate(const struct cx_shape *shape,
                                struct cx_plan **plan)
 {
     uint32_t p = (uint32_t)shape->nranks, rank = (uint32_t)shape->rank;
+    int have[32] = {CX_NO_OP}; /* [k]: complete when scratch [0, 2^k) is */
     struct cx_builder b;
-    int have = CX_NO_OP; /* complete when scratch [0, dist) is */
+    int round = 0;
 
     cx_build_init(&b, shape, CX_LAYOUT_ARRAY, p);
     if (p > 1)
-        have = cx_build_copy(&b, cx_scratch(0, 1), cx_src(0, 1), CX_NO_OP,
-                             CX_NO_OP);
-    for (uint32_t dist = 1; dist < p; dist *= 2) {
+        have[0] = cx_build_copy(&b, cx_scratch(0, 1), cx_src(0, 1), CX_NO_OP,
+                                CX_NO_OP);
+    for (uint32_t dist = 1; dist < p; dist *= 2, round++) {
         uint32_t n = dist < p - dist ? dist : p - dist;
         int from = (int)((rank + dist) % p), to = (int)((rank + p - dist) % p);
-        int recv;
+        int recv, k = 0;
 
-        cx_build_send(&b, to, cx_scratch(0, n), have, CX_NO_OP);
+        while (1u << k < n) /* the last round sends less than is there */
+            k++;
+        cx_build_send(&b, to, cx_scratch(0, n), have[k], CX_NO_OP);
         recv = cx_build_recv(&b, from, cx_scratch(dist, n), CX_NO_OP, CX_NO_OP);
         copy_out(&b, dist, n, recv);
-        /* Rounds have different senders: a later one may end first. */
-        if (2 * dist < p)
-            have = cx_build_join(&b, have, recv);
+        /* Rounds have different senders: a later one may end first. Only a
+         * next round that sends more than [0, dist) cares. */
+        if (3 * dist < p)
+            have[round + 1] = cx_build_join(&b, have[round], recv);
     }
     cx_build_copy(&b, cx_dst(rank, 1), cx_src(0, 1), CX_NO_OP, CX_NO_OP);
     return cx_build_finish(&b, plan);
