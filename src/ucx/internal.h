@@ -90,8 +90,10 @@ CX_MUST enum cx_status cx_ucx_peer_ready(struct cx_peer *peer);
 void cx_ucx_peer_break(struct cx_peer *peer, ucs_status_t why);
 /* Logs, once, that the peer cannot be reached. */
 void cx_ucx_peer_report(struct cx_peer *peer, ucs_status_t why);
-/* Closes all endpoints (at most about `limit_us`) and frees the table. */
+/* Closes all endpoints, in at most about `limit_us`. */
 void cx_ucx_peers_close(struct cx_wire *wire, double limit_us);
+/* After the worker is gone, whose last callbacks name peers. */
+void cx_ucx_peers_free(struct cx_wire *wire);
 
 /* transfer.c: base/wire.h says what they do */
 void cx_ucx_send(struct cx_wire *wire, struct cx_peer *peer, uint64_t tag,

@@ -326,22 +326,6 @@ static size_t count_closing(struct cx_wire *wire)
     return n;
 }
 
-static void peers_free(struct cx_wire *wire)
-{
-    struct cx_peer *next;
-
-    for (size_t i = 0; i < wire->nbuckets; i++) {
-        for (struct cx_peer *peer = wire->bucket[i]; peer; peer = next) {
-            next = peer->chain;
-            if (UCS_PTR_IS_PTR(peer->closing))
-                ucp_request_free(peer->closing);
-            cx_free(peer->address);
-            cx_free(peer);
-        }
-    }
-    cx_free(wire->bucket);
-}
-
 /* Over the network UCX's polite close waits for an answer of the peer, like
  * its flush. What we sent has been flushed, so the impolite one loses nothing;
  * without error detection UCX has only the polite one. */
@@ -362,5 +346,24 @@ void cx_ucx_peers_close(struct cx_wire *wire, double limit_us)
      * program if its worker is destroyed before it has ended. */
     for (int quiet = 0; quiet < QUIET_ROUNDS && cx_now_us() < until;)
         quiet = ucp_worker_progress(wire->worker) ? 0 : quiet + 1;
-    peers_free(wire);
+    for (size_t i = 0; i < wire->nbuckets; i++) {
+        for (struct cx_peer *peer = wire->bucket[i]; peer; peer = peer->chain) {
+            if (UCS_PTR_IS_PTR(peer->closing))
+                ucp_request_free(peer->closing);
+        }
+    }
+}
+
+void cx_ucx_peers_free(struct cx_wire *wire)
+{
+    struct cx_peer *next;
+
+    for (size_t i = 0; i < wire->nbuckets; i++) {
+        for (struct cx_peer *peer = wire->bucket[i]; peer; peer = next) {
+            next = peer->chain;
+            cx_free(peer->address);
+            cx_free(peer);
+        }
+    }
+    cx_free(wire->bucket);
 }

@@ -15,7 +15,7 @@
 
 /* How long cancel lets a transfer that has begun run on before it breaks the
  * endpoint: an error is being handled, nobody needs it to be quick. */
-#define CANCEL_LIMIT_US 2e5
+#define CANCEL_LIMIT_US 1e5
 
 struct op_chunk {
     struct op_chunk *next;
@@ -321,10 +321,11 @@ void cx_ucx_cancel(struct cx_wire *wire, struct cx_req *req)
         ucp_request_cancel(wire->worker, op->ucx);
     if (!runs_on(wire, req, CANCEL_LIMIT_US))
         return;
-    if (op->kind == OP_SEND)
+    if (op->kind == OP_SEND) {
         cx_ucx_peer_break(op->peer, UCS_ERR_CANCELED);
-    if (!runs_on(wire, req, CANCEL_LIMIT_US))
-        return;
+        if (op->peer->detects && !runs_on(wire, req, CANCEL_LIMIT_US))
+            return;
+    }
     cx_warn("a %s of %zu bytes cannot be stopped: its buffer stays in use "
             "until the wire ends",
             op->kind == OP_SEND ? "send" : "receive", op->nbytes);

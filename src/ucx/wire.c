@@ -127,10 +127,12 @@ void cx_ucx_destroy(struct cx_wire *wire)
     cx_ucx_drain(wire);
     worker_flush(wire, FLUSH_LIMIT_US);
     cx_ucx_peers_close(wire, CLOSE_LIMIT_US);
+    cx_ucx_drain(wire); /* what came meanwhile */
     ucp_worker_destroy(wire->worker);
     ucp_cleanup(wire->context);
     cx_ucx_signals_restore(&signals);
     cx_ucx_ops_free(wire);
+    cx_ucx_peers_free(wire);
     cx_free(wire->address);
     cx_free(wire);
 }
