@@ -122,8 +122,9 @@ static bool read_fail(struct sim_config *c, const char *value)
 }
 
 /* Copies a path, with %p replaced by the process id. */
-static bool expand_path(char *out, const char *value)
+static bool expand_path(char *path, const char *value)
 {
+    char out[SIM_PATH_MAX];
     size_t n = 0;
     for (const char *s = value; *s != '\0'; s++) {
         if (*s != '%') {
@@ -138,6 +139,7 @@ static bool expand_path(char *out, const char *value)
             return false;
     }
     out[n] = '\0';
+    memcpy(path, out, n + 1);
     return n > 0;
 }
 

@@ -23,7 +23,7 @@ static struct fault faults[FAULTS_MAX];
 static int nfaults; /* read without the lock: 0 is the common case */
 static unsigned long seen[SIM_FN_COUNT];
 
-/* Parses one entry that ends at a comma or the end; NULL when it is bad. */
+/* Parses one entry; returns where the next one begins, NULL if it is bad. */
 static const char *parse_fault(const char *s, struct fault *f)
 {
     const char *colon = strchr(s, ':');
@@ -42,7 +42,9 @@ static const char *parse_fault(const char *s, struct fault *f)
     if (end == number || error <= 0 || error > 9999)
         return NULL;
     f->error = (int)error;
-    return *end == ',' || *end == '\0' ? end : NULL;
+    if (*end == ',')
+        return end[1] != '\0' ? end + 1 : NULL;
+    return *end == '\0' ? end : NULL;
 }
 
 /* Replaces all faults and counts calls from now; -1 leaves all as it was. */
@@ -61,8 +63,6 @@ int sim_faults_set(const char *spec)
             return -1;
         }
         n++;
-        if (*s == ',')
-            s++;
     }
     pthread_mutex_lock(&lock);
     memcpy(faults, parsed, (size_t)n * sizeof(parsed[0]));

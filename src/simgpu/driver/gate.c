@@ -27,19 +27,6 @@ unsigned long long sim_next_id(void)
     return __atomic_add_fetch(&sim.next_id, 1, __ATOMIC_RELAXED);
 }
 
-static void start(void)
-{
-    sim_config_read(&sim.config);
-    sim_counters_open(&sim.config);
-    if (sim.config.faults != NULL && sim_faults_set(sim.config.faults) != 0)
-        sim.config.ok = false;
-}
-
-void sim_start(void)
-{
-    pthread_once(&start_once, start);
-}
-
 /* A child of fork has none of the stream threads and may have been forked
  * while a lock was held, so this comes before everything else. */
 static CUresult enter(int fn)
@@ -57,6 +44,46 @@ static CUresult enter(int fn)
         }
     }
     return t->in_callback ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+}
+
+static int control_enter(int fn)
+{
+    CUresult rc =
+        fn >= 0 && fn < SIM_FN_COUNT ? enter(fn) : CUDA_ERROR_NOT_SUPPORTED;
+    sim_thread()->nested++;
+    return (int)rc;
+}
+
+static void control_leave(void)
+{
+    sim_thread()->nested--;
+}
+
+static void control_set_delay(unsigned delay_us)
+{
+    __atomic_store_n(&sim.config.delay_us, delay_us, __ATOMIC_RELAXED);
+}
+
+static struct simgpu_control control = {
+    .size = sizeof(control),
+    .set_faults = sim_faults_set,
+    .set_delay_us = control_set_delay,
+    .enter = control_enter,
+    .leave = control_leave,
+};
+
+static void start(void)
+{
+    sim_config_read(&sim.config);
+    sim_counters_open(&sim.config);
+    control.counters = sim_counters;
+    if (sim.config.faults != NULL && sim_faults_set(sim.config.faults) != 0)
+        sim.config.ok = false;
+}
+
+void sim_start(void)
+{
+    pthread_once(&start_once, start);
 }
 
 CUresult sim_enter_early(enum sim_fn fn)
@@ -114,47 +141,17 @@ CUresult CUDAAPI cuDriverGetVersion(int *driverVersion)
     return CUDA_SUCCESS;
 }
 
-static int control_enter(int fn)
-{
-    CUresult rc =
-        fn >= 0 && fn < SIM_FN_COUNT ? enter(fn) : CUDA_ERROR_NOT_SUPPORTED;
-    sim_thread()->nested++;
-    return (int)rc;
-}
-
-static void control_leave(void)
-{
-    sim_thread()->nested--;
-}
-
-static void control_set_delay(unsigned delay_us)
-{
-    __atomic_store_n(&sim.config.delay_us, delay_us, __ATOMIC_RELAXED);
-}
-
+/* Also in a forked child, where the functions of the table refuse. */
 CUresult CUDAAPI cuGetExportTable(const void **ppExportTable,
                                   const CUuuid *pExportTableId)
 {
     static const CUuuid control_id = SIMGPU_CONTROL_UUID;
-    static struct simgpu_control control;
-    if (sim.forked)
-        return CUDA_ERROR_NOT_INITIALIZED;
     if (ppExportTable == NULL || pExportTableId == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     if (memcmp(pExportTableId, &control_id, sizeof(control_id)) != 0)
         return CUDA_ERROR_NOT_SUPPORTED;
-    sim_start();
-    pthread_mutex_lock(&sim_lock);
-    if (control.size == 0)
-        control = (struct simgpu_control){
-            .size = sizeof(control),
-            .counters = sim_counters,
-            .set_faults = sim_faults_set,
-            .set_delay_us = control_set_delay,
-            .enter = control_enter,
-            .leave = control_leave,
-        };
-    pthread_mutex_unlock(&sim_lock);
+    if (!sim.forked)
+        sim_start();
     *ppExportTable = &control;
     return CUDA_SUCCESS;
 }
