@@ -122,9 +122,9 @@ static int is_same(const struct driver *cu, struct context *ctx)
 {
     unsigned long long id = cx_cuda_ctx_id(cu, ctx->cu);
 
-    if (id != ctx->id)
-        return 0;
-    return id || !cx_cuda_gone(cu->cuStreamQuery(ctx->stream[0]));
+    if (id && ctx->id)
+        return id == ctx->id;
+    return !cx_cuda_gone(cu->cuStreamQuery(ctx->stream[0]));
 }
 
 static struct context *find(struct cx_gpu *gpu, CUcontext cu)
