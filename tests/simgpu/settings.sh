@@ -63,4 +63,16 @@ bad "FUNCTION:CALL=ERROR" SIMGPU_FAIL=cuMemAlloc:1=2,
 bad "cannot write" SIMGPU_COUNTERS=/nonexistent/x
 bad "short path" SIMGPU_COUNTERS=/tmp/%q
 bad "SIMGPU_DELAY_US" SIMGPU_DELAY=1
+
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+gives "0 1" SIMGPU_REPORT="$dir/report-%p" SIMGPU_COUNTERS="$dir/live-%p"
+grep -q '^calls cuInit 1 faults 0$' "$dir"/report-[0-9]* || {
+    echo "the report does not count cuInit"
+    status=1
+}
+[ "$(head -c 8 "$dir"/live-[0-9]*)" = SIMGPUC1 ] || {
+    echo "the counter file is not one"
+    status=1
+}
 exit $status

@@ -145,18 +145,29 @@ static bool must_wait(const struct span *dst, const struct span *src, bool sync)
     return dst->host || src->host || dst->sync_memops || src->sync_memops;
 }
 
+/* Queues op; with wait, also waits for it. On failure op is the caller's. */
+static CUresult submit(CUstream s, struct sim_op *op, bool wait)
+{
+    uint64_t seq;
+    op->delayed = !wait;
+    op->prompt = wait;
+    sim_stream_get(s);
+    CUresult rc = sim_stream_submit(s, op, NULL, &seq);
+    if (rc == CUDA_SUCCESS && wait)
+        sim_stream_wait(s, seq);
+    sim_stream_put(s);
+    return rc;
+}
+
 static CUresult submit_copy(CUstream s, struct copy_op *op, bool wait,
                             bool pageable_source)
 {
     CUresult rc = CUDA_ERROR_OUT_OF_MEMORY;
-    op->op.delayed = !wait;
     if (!wait && pageable_source && !stage(op))
         goto err_free;
-    rc = sim_stream_submit(s, &op->op, NULL);
+    rc = submit(s, &op->op, wait);
     if (rc != CUDA_SUCCESS)
         goto err_free;
-    if (wait)
-        sim_stream_wait(s, s->submitted);
     return CUDA_SUCCESS;
 
 err_free:
@@ -234,16 +245,13 @@ static CUresult fill_locked(const struct sim_fill *f, CUstream handle,
     bool wait = sync && (dst.host || dst.sync_memops);
     op->op.run = fill_run;
     op->op.done = fill_done;
-    op->op.delayed = !wait;
     op->dst = dst.mem;
     op->fill = *f;
-    rc = sim_stream_submit(s, &op->op, NULL);
+    rc = submit(s, &op->op, wait);
     if (rc != CUDA_SUCCESS) {
         free(op);
         return rc;
     }
-    if (wait)
-        sim_stream_wait(s, s->submitted);
     sim_count(&sim_counters->copies[SIMGPU_MEMSET], 1);
     sim_count(&sim_counters->bytes[SIMGPU_MEMSET], nbytes * f->height);
     return CUDA_SUCCESS;

@@ -42,17 +42,19 @@ CUresult sim_event_record(CUevent e, CUstream s)
     rec->stamp = stamp;
     rec->op.run = record_run;
     rec->op.done = record_done;
-    rc = sim_stream_submit(s, &rec->op, NULL);
-    if (rc != CUDA_SUCCESS)
-        goto err_free;
-    sim_stream_get(s);
+    rec->op.prompt = true;
     stamp->stream = s;
-    stamp->seq = rec->op.seq;
     stamp->refs = 2; /* the event's and the operation's */
+    sim_stream_get(s);
+    rc = sim_stream_submit(s, &rec->op, NULL, &stamp->seq);
+    if (rc != CUDA_SUCCESS)
+        goto err_put;
     stamp_put(e->stamp);
     e->stamp = stamp;
     return CUDA_SUCCESS;
 
+err_put:
+    sim_stream_put(s);
 err_free:
     free(rec);
     free(stamp);

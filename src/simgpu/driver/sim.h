@@ -9,8 +9,8 @@
 #define SIM_H
 
 #include "config.h"
-#include "simgpu/counters.h"
 #include "cuda_api.h"
+#include "simgpu/counters.h"
 
 #include <pthread.h>
 #include <stdbool.h>

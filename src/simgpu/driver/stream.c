@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream.c - see stream.h. A stream gets its thread with its first work. */
+/* stream.c - see stream.h.
+ *
+ * A stream gets its thread with its first work that has to be asynchronous.
+ * Work that the caller waits for anyway runs on the caller's thread if nothing
+ * comes before it: many processes share few cores in a test, and two switches
+ * of threads cost more than a small copy. */
 #include "stream.h"
 
 #include <signal.h>
@@ -66,27 +71,37 @@ static void unlink_stream(CUstream s)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
-    sim_stream_put(s);
 }
 
+/* Runs op, whose turn it is; releases the lock meanwhile. */
 static void run_op(CUstream s, struct sim_op *op)
 {
-    for (size_t i = 0; i < op->ndeps; i++)
-        while (op->deps[i].stream->completed < op->deps[i].seq)
-            pthread_cond_wait(&progress, &sim_lock);
     pthread_mutex_unlock(&sim_lock);
     unsigned delay = __atomic_load_n(&sim.config.delay_us, __ATOMIC_RELAXED);
     if (op->delayed && delay != 0)
         usleep(delay);
     op->run(op);
     pthread_mutex_lock(&sim_lock);
-    s->head = op->next;
-    if (s->head == NULL)
-        s->tail = &s->head;
     s->completed = op->seq;
     deps_free(op);
     op->done(op);
     pthread_cond_broadcast(&progress);
+}
+
+/* Takes the first operation of the queue once all it waits for is done; what
+ * runs on a caller's thread is not in the queue, but numbered all the same. */
+static struct sim_op *next_op(CUstream s)
+{
+    struct sim_op *op = s->head;
+    while (s->completed + 1 < op->seq)
+        pthread_cond_wait(&progress, &sim_lock);
+    for (size_t i = 0; i < op->ndeps; i++)
+        while (op->deps[i].stream->completed < op->deps[i].seq)
+            pthread_cond_wait(&progress, &sim_lock);
+    s->head = op->next;
+    if (s->head == NULL)
+        s->tail = &s->head;
+    return op;
 }
 
 static void *stream_main(void *arg)
@@ -95,11 +110,12 @@ static void *stream_main(void *arg)
     pthread_mutex_lock(&sim_lock);
     while (s->head != NULL || !s->destroyed) {
         if (s->head != NULL)
-            run_op(s, s->head);
+            run_op(s, next_op(s));
         else
             pthread_cond_wait(&s->work, &sim_lock);
     }
     unlink_stream(s);
+    s->refs--; /* the list's; this thread's is the next */
     sim_stream_put(s);
     pthread_mutex_unlock(&sim_lock);
     return NULL;
@@ -150,10 +166,12 @@ void sim_stream_destroy(CUstream s)
     s->destroyed = true;
     if (s->kind == SIM_STREAM_USER)
         sim_uncount(&sim_counters->streams_live, 1);
-    if (s->started)
+    if (s->started) {
         pthread_cond_signal(&s->work);
-    else
+    } else {
         unlink_stream(s);
+        sim_stream_put(s);
+    }
 }
 
 /* Per-thread streams go with their thread. */
@@ -208,7 +226,7 @@ CUresult sim_stream_find(CUcontext ctx, CUstream handle, CUstream *out)
         return thread_stream(ctx, out);
     for (CUcontext c = sim.contexts; c != NULL; c = c->next) {
         for (CUstream s = c->streams; s != NULL; s = s->next) {
-            if (s == handle && !s->destroyed) {
+            if (s == handle && s->kind == SIM_STREAM_USER && !s->destroyed) {
                 *out = s;
                 return CUDA_SUCCESS;
             }
@@ -232,7 +250,7 @@ static bool order_with_legacy(CUstream s, struct sim_op *op)
 }
 
 CUresult sim_stream_submit(CUstream s, struct sim_op *op,
-                           const struct sim_stamp *after)
+                           const struct sim_stamp *after, uint64_t *seq)
 {
     op->next = NULL;
     op->deps = NULL;
@@ -241,9 +259,17 @@ CUresult sim_stream_submit(CUstream s, struct sim_op *op,
         goto err_deps;
     if (after != NULL && !deps_add(op, after->stream, after->seq))
         goto err_deps;
-    if (!s->started && !start_thread(s))
+    bool here = op->prompt && op->ndeps == 0 && sim_stream_idle(s);
+    if (!here && !s->started && !start_thread(s))
         goto err_deps;
     op->seq = ++s->submitted;
+    *seq = op->seq;
+    if (here) {
+        sim_stream_get(s); /* it may be destroyed meanwhile */
+        run_op(s, op);
+        sim_stream_put(s);
+        return CUDA_SUCCESS;
+    }
     *s->tail = op;
     s->tail = &op->next;
     pthread_cond_signal(&s->work);

@@ -16,12 +16,13 @@ struct sim_dep {
     uint64_t seq;
 };
 
-/* Embedded in what is queued. run and done are called by the stream's thread,
- * run without the lock, done with it; done frees the operation. */
+/* Embedded in what is queued. run is called without the lock, done with it;
+ * done frees the operation. */
 struct sim_op {
     struct sim_op *next;
     uint64_t seq;
     bool delayed; /* SIMGPU_DELAY_US applies */
+    bool prompt;  /* the caller may run it, where nothing comes before it */
     void (*run)(struct sim_op *op);
     void (*done)(struct sim_op *op);
     struct sim_dep *deps; /* owned */
@@ -69,10 +70,11 @@ void sim_stream_destroy(CUstream s);
 void sim_stream_get(CUstream s);
 void sim_stream_put(CUstream s);
 
-/* Queues op, whose run and done are set; also after stamp, if not NULL. On
- * failure op is the caller's again. */
+/* Queues op, whose run and done are set; also after stamp, if not NULL. *seq
+ * is its number. A prompt one may have been run when this returns, and the
+ * lock released meanwhile. On failure op is the caller's again. */
 CUresult sim_stream_submit(CUstream s, struct sim_op *op,
-                           const struct sim_stamp *after);
+                           const struct sim_stamp *after, uint64_t *seq);
 /* Waits, releasing the lock meanwhile. */
 void sim_stream_wait(CUstream s, uint64_t seq);
 /* Waits for all that is queued now: on the streams of a context, and on all

@@ -173,6 +173,7 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent,
                                    unsigned int Flags)
 {
     CUstream s;
+    uint64_t seq;
     CUresult rc = begin(SIM_FN_cuStreamWaitEvent, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
@@ -188,7 +189,8 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent,
         return finish(CUDA_ERROR_OUT_OF_MEMORY);
     op->run = nothing_run;
     op->done = plain_done;
-    rc = sim_stream_submit(s, op, e->stamp);
+    op->prompt = true;
+    rc = sim_stream_submit(s, op, e->stamp, &seq);
     if (rc != CUDA_SUCCESS)
         free(op);
     return finish(rc);
@@ -221,7 +223,8 @@ static CUresult queue_host_fn(CUstream s, const struct host_op *from)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *h = *from;
     h->op = (struct sim_op){.run = host_run, .done = plain_done};
-    CUresult rc = sim_stream_submit(s, &h->op, NULL);
+    uint64_t seq;
+    CUresult rc = sim_stream_submit(s, &h->op, NULL, &seq);
     if (rc != CUDA_SUCCESS)
         free(h);
     return rc;
