@@ -71,10 +71,11 @@ static enum cx_mem_kind pick_kind(struct cluster *cluster,
 
 /* A guarded buffer, at any alignment on the host. */
 static void buffer_init(struct cluster *cluster, struct buffer *buf,
-                        struct cx_gpu *gpu, enum placement placement,
+                        struct cx_gpu *gpu, const struct call_case *c,
                         size_t nbytes)
 {
-    enum cx_mem_kind kind = pick_kind(cluster, placement);
+    enum cx_mem_kind kind = pick_kind(cluster, c->placement);
+    int device = (int)rng_below(&cluster->rng, c->one_device ? 1 : 2);
     size_t all = nbytes + 2 * GUARD + 16;
     size_t off = GUARD + rng_below(&cluster->rng, 16);
     char *base;
@@ -82,8 +83,7 @@ static void buffer_init(struct cluster *cluster, struct buffer *buf,
     memset(buf, 0, sizeof(*buf));
     buf->nbytes = nbytes;
     if (kind == CX_MEM_DEVICE || kind == CX_MEM_MANAGED) {
-        base = fakegpu_alloc(gpu, all, kind, (int)rng_below(&cluster->rng, 2),
-                             &buf->mem);
+        base = fakegpu_alloc(gpu, all, kind, device, &buf->mem);
         buf->bytes = fakegpu_peek(gpu, base) + off;
     } else {
         base = buf->owned = must_alloc(all);
@@ -127,8 +127,8 @@ void cluster_fill(struct cluster *cluster, const struct call_case *c)
         member->inplace = in_place(cluster, c);
         fakegpu_reset(member->gpu);
         fakegpu_configure(member->gpu, c->net.seed + (uint64_t)i, c->gpu_delay);
-        buffer_init(cluster, &member->dst, member->gpu, c->placement, all);
-        buffer_init(cluster, &member->src, member->gpu, c->placement, own);
+        buffer_init(cluster, &member->dst, member->gpu, c, all);
+        buffer_init(cluster, &member->src, member->gpu, c, own);
         member->input = must_alloc(own);
         reference_fill(cluster, c, i);
         if (own == 0)

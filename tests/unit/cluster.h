@@ -32,6 +32,7 @@ struct call_case {
     struct cx_tiling tiling;
     enum placement placement;
     enum aliasing aliasing;
+    int one_device; /* GPU buffers are on device 0 of two */
     int wild; /* doubles whose sum depends on the order; only compared between
                  ranks */
     struct memnet_params net;

@@ -2,7 +2,8 @@
 /* collectives.c - every algorithm over numbers of ranks, roots, counts, memory
  * kinds, in place or not, and tilings, against the reference.
  *
- * Usage: unit-collectives FUNCTION [SEED] */
+ * Usage: unit-collectives FUNCTION|bits [SEED]
+ * bits: sums that depend on their order, which must be equal on all ranks. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -102,6 +103,41 @@ static void one_algorithm(const struct cx_algorithm *algorithm)
                  algorithm->func == CX_BCAST ? larger[k] / 3 : 0);
 }
 
+static void same_bits(const struct cx_algorithm *algorithm, int nranks)
+{
+    struct cluster *cluster = cluster_create(algorithm, nranks, 0, seed);
+    struct rng rng = {.state = seed + (uint64_t)nranks};
+
+    for (int k = 0; k < 6; k++) {
+        struct call_case c = {.count = 1 + rng_below(&rng, 3000),
+                              .dtype = CX_DT_F64,
+                              .op = CX_SUM,
+                              .elsize = 8,
+                              .placement = (enum placement)(k % NPLACEMENTS),
+                              .aliasing = (enum aliasing)(k % NALIASINGS),
+                              .wild = 1};
+
+        pick_tiling(&rng, &c);
+        c.net.seed = rng_next(&rng) | 1;
+        cluster_run(cluster, &c);
+    }
+    cluster_destroy(cluster);
+}
+
+static int all_bits(void)
+{
+    int n = 0;
+
+    for (int i = 0; cx_algorithms[i]; i++) {
+        if (cx_algorithms[i]->func != CX_ALLREDUCE)
+            continue;
+        for (int p = 2; p <= 17; p++)
+            same_bits(cx_algorithms[i], p);
+        n++;
+    }
+    return n;
+}
+
 int main(int argc, char **argv)
 {
     int n = 0;
@@ -109,6 +145,8 @@ int main(int argc, char **argv)
     CHECK(argc > 1, "usage: %s FUNCTION [SEED]", argv[0]);
     if (argc > 2)
         seed = strtoull(argv[2], NULL, 10);
+    if (strcmp(argv[1], "bits") == 0)
+        n = all_bits();
     for (int i = 0; cx_algorithms[i]; i++) {
         if (strcmp(cx_func_str(cx_algorithms[i]->func), argv[1]) != 0)
             continue;
