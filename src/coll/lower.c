@@ -47,23 +47,32 @@ static enum cx_status slot_size(size_t nblocks, size_t bytes, size_t *out)
     return CX_OK;
 }
 
+/* The whole of DST must be addressable; nothing after this can overflow. */
+static enum cx_status check_size(const struct cx_plan *plan,
+                                 const struct cx_run *run)
+{
+    size_t nblocks = plan->layout == CX_LAYOUT_ARRAY ? plan->nblocks : 1;
+    size_t nbytes;
+
+    if (cx_mul(run->count, run->elsize, &nbytes) == CX_OK &&
+        cx_mul(nbytes, nblocks, &nbytes) == CX_OK)
+        return CX_OK;
+    cx_error("%zu elements of %zu bytes on %d ranks do not fit into memory",
+             run->count, run->elsize, plan->shape.nranks);
+    return CX_ERR_ARG;
+}
+
 static enum cx_status size_slots(struct cx_lowered *low,
                                  const struct cx_run *run)
 {
     const struct cx_plan *plan = low->plan;
     int array = plan->layout == CX_LAYOUT_ARRAY;
     size_t most = run->tiling.tile_count, nscratch = plan->nscratch;
-    size_t bytes, whole;
     enum cx_status status;
+    size_t bytes;
 
     if (most > run->count)
         most = run->count;
-    /* The whole of DST must be addressable; nothing below can overflow then. */
-    status = cx_mul(run->count, run->elsize, &whole);
-    if (status == CX_OK)
-        status = cx_mul(whole, array ? plan->nblocks : 1, &whole);
-    if (status != CX_OK)
-        return status;
     bytes = most * run->elsize;
     if (!array)
         nscratch = (nscratch + plan->nblocks - 1) / plan->nblocks;
@@ -82,6 +91,8 @@ enum cx_status cx_lower_init(struct cx_lowered *low, const struct cx_plan *plan,
     enum cx_status status = check_run(plan, run);
     int k;
 
+    if (status == CX_OK)
+        status = check_size(plan, run);
     if (status != CX_OK)
         return status;
     memset(low, 0, sizeof(*low));
