@@ -117,7 +117,9 @@ static enum cx_status furnish(const struct driver *cu, struct context *ctx)
 }
 
 /* Is this still the context in which our things were made? A new context may
- * get the address of a destroyed one, and a reset keeps it. */
+ * get the address of a destroyed one, and a reset keeps it. Without numbers a
+ * stale stream may pass for a new one at its address: fence and copy start
+ * once more when the driver then says that something is gone. */
 static int is_same(const struct driver *cu, struct context *ctx)
 {
     unsigned long long id = cx_cuda_ctx_id(cu, ctx->cu);

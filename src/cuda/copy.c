@@ -21,8 +21,8 @@ struct job {
 };
 
 /* An idle node, with an event made if none is left. In the context. */
-static enum cx_status node_get(const struct driver *cu, struct context *ctx,
-                               struct node **out)
+static CUresult node_get(const struct driver *cu, struct context *ctx,
+                         struct node **out, const char **call)
 {
     struct node *node = ctx->free;
     CUresult res;
@@ -30,21 +30,21 @@ static enum cx_status node_get(const struct driver *cu, struct context *ctx,
     if (node) {
         ctx->free = node->next;
         *out = node;
-        return CX_OK;
+        return CUDA_SUCCESS;
     }
+    *call = "allocation for a copy";
     node = cx_alloc(1, sizeof(*node));
-    if (!node) {
-        cx_error("no memory for a copy");
-        return CX_ERR_NOMEM;
-    }
+    if (!node)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *call = "cuEventCreate";
     res = cu->cuEventCreate(&node->event, CU_EVENT_DISABLE_TIMING);
     if (res != CUDA_SUCCESS) {
         cx_free(node);
-        return cx_cuda_fail(cu, "cuEventCreate", res);
+        return res;
     }
     node->ctx = ctx;
     *out = node;
-    return CX_OK;
+    return CUDA_SUCCESS;
 }
 
 static void node_put(struct node *node)
@@ -135,56 +135,62 @@ static void count(struct cx_gpu *gpu, const struct job *job)
     }
 }
 
-/* In the context. */
-static enum cx_status start(struct cx_gpu *gpu, const struct driver *cu,
-                            struct context *ctx, const struct job *job,
-                            struct cx_req *req)
+/* In the context. `*call` names the function that failed. */
+static CUresult start(struct cx_gpu *gpu, const struct driver *cu,
+                      struct context *ctx, const struct job *job,
+                      struct cx_req *req, const char **call)
 {
     int dir = job->to_host ? TO_HOST : TO_DEVICE;
-    const char *call;
-    struct node *node = NULL;
-    enum cx_status rc;
+    struct node *node;
     CUresult res;
 
-    rc = node_get(cu, ctx, &node);
-    if (rc != CX_OK)
-        return rc;
-    res = submit(cu, job, ctx->stream[dir], &call);
+    res = node_get(cu, ctx, &node, call);
+    if (res != CUDA_SUCCESS)
+        return res;
+    res = submit(cu, job, ctx->stream[dir], call);
     if (res == CUDA_SUCCESS) {
-        call = "cuEventRecord";
+        *call = "cuEventRecord";
         res = cu->cuEventRecord(node->event, ctx->stream[dir]);
     }
     if (res != CUDA_SUCCESS) {
         /* A part may be under way, and the caller takes its memory back. */
         cu->cuStreamSynchronize(ctx->stream[dir]);
         node_put(node);
-        rc = cx_cuda_fail(cu, call, res);
-        if (cx_cuda_gone(res))
-            cx_cuda_context_drop(gpu, ctx, CX_ERR_GPU);
-        return rc;
+        return res;
     }
     node->req = req;
     req->impl = node;
     enqueue(gpu, ctx, dir, node);
     count(gpu, job);
-    return CX_INPROGRESS;
+    return CUDA_SUCCESS;
 }
 
 static void run(struct cx_gpu *gpu, const struct cx_mem *mem,
                 const struct job *job, struct cx_req *req)
 {
+    const char *call = NULL;
     struct context *ctx;
     struct visit visit;
+    CUresult res;
 
     req->impl = NULL;
     req->status = CX_OK;
     if (!job->width || !job->rows)
         return;
-    req->status = cx_cuda_visit(gpu, mem, &ctx, &visit);
-    if (req->status != CX_OK)
-        return;
-    req->status = start(gpu, visit.cu, ctx, job, req);
-    cx_cuda_leave(&visit);
+    for (int again = 1;; again--) {
+        req->status = cx_cuda_visit(gpu, mem, &ctx, &visit);
+        if (req->status != CX_OK)
+            return;
+        res = start(gpu, visit.cu, ctx, job, req, &call);
+        cx_cuda_leave(&visit);
+        if (!cx_cuda_gone(res))
+            break;
+        cx_cuda_context_drop(gpu, ctx, CX_ERR_GPU);
+        if (!again)
+            break;
+    }
+    req->status =
+        res == CUDA_SUCCESS ? CX_INPROGRESS : cx_cuda_fail(visit.cu, call, res);
 }
 
 void cx_cuda_copy(struct cx_gpu *gpu, const struct cx_mem *mem, int to_host,

@@ -27,40 +27,49 @@ static int is_capturing(const struct driver *cu, CUstream stream)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-static enum cx_status wait_for(const struct driver *cu, struct context *ctx,
-                               CUstream theirs, CUevent mark)
+/* `*call` names the function that failed. */
+static CUresult wait_for(const struct driver *cu, struct context *ctx,
+                         CUstream theirs, CUevent mark, const char **call)
 {
     CUresult res;
 
     if (is_capturing(cu, theirs)) {
         cx_debug("the program captures a graph: queued work is not waited for");
-        return CX_OK;
+        return CUDA_SUCCESS;
     }
+    *call = "cuEventRecord";
     res = cu->cuEventRecord(mark, theirs);
-    if (res != CUDA_SUCCESS)
-        return cx_cuda_fail(cu, "cuEventRecord", res);
-    for (int dir = 0; dir < NDIRECTIONS; dir++) {
+    for (int dir = 0; dir < NDIRECTIONS && res == CUDA_SUCCESS; dir++) {
+        *call = "cuStreamWaitEvent";
         res = cu->cuStreamWaitEvent(ctx->stream[dir], mark, 0);
-        if (res != CUDA_SUCCESS)
-            return cx_cuda_fail(cu, "cuStreamWaitEvent", res);
     }
-    return CX_OK;
+    return res;
 }
 
 enum cx_status cx_cuda_fence(struct cx_gpu *gpu, const struct cx_mem *mem)
 {
+    const char *call = NULL;
     struct context *ctx;
     struct visit visit;
     enum cx_status rc;
+    CUresult res;
 
     if (!cx_mem_on_gpu(mem))
         return CX_OK;
-    rc = cx_cuda_visit(gpu, mem, &ctx, &visit);
-    if (rc != CX_OK)
-        return rc;
-    rc = wait_for(visit.cu, ctx, CU_STREAM_LEGACY, ctx->mark[0]);
-    if (rc == CX_OK)
-        rc = wait_for(visit.cu, ctx, CU_STREAM_PER_THREAD, ctx->mark[1]);
-    cx_cuda_leave(&visit);
-    return rc;
+    for (int again = 1;; again--) {
+        rc = cx_cuda_visit(gpu, mem, &ctx, &visit);
+        if (rc != CX_OK)
+            return rc;
+        res = wait_for(visit.cu, ctx, CU_STREAM_LEGACY, ctx->mark[0], &call);
+        if (res == CUDA_SUCCESS)
+            res = wait_for(visit.cu, ctx, CU_STREAM_PER_THREAD, ctx->mark[1],
+                           &call);
+        cx_cuda_leave(&visit);
+        if (!cx_cuda_gone(res))
+            break;
+        cx_cuda_context_drop(gpu, ctx, CX_ERR_GPU);
+        if (!again)
+            break;
+    }
+    return res == CUDA_SUCCESS ? CX_OK : cx_cuda_fail(visit.cu, call, res);
 }
