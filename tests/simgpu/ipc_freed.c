@@ -23,6 +23,7 @@ static void exporter(int fd)
     size_t before = in_use();
     OK(cuMemAlloc(&d, N));
     OK(cuMemsetD8(d, 1, N));
+    OK(cuCtxSynchronize());
     OK(cuPointerGetAttribute(&old_id, CU_POINTER_ATTRIBUTE_BUFFER_ID, d));
     OK(cuIpcGetMemHandle(&old_handle, d));
     t_send(fd, &old_handle, sizeof(old_handle));
