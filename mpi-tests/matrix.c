@@ -23,6 +23,7 @@
 /* Rank r's data is the common vector from element r * STEP on. */
 #define STEP 61
 #define POISON 0xa5
+#define SPECIAL_MOST 65537
 
 struct cell {
     int pass, type, op, memory, in_place;
@@ -97,8 +98,8 @@ static void allreduce_cell(struct job *job, const struct cell *cell)
     size_t nbytes = cell->n * v_size(cell->type);
     const void *sendbuf = cell->in_place ? MPI_IN_PLACE : send->ptr;
 
-    mt_buf_arm(recv, nbytes, POISON);
-    mt_buf_arm(send, nbytes, POISON);
+    mt_buf_arm(recv, nbytes, cell->in_place ? -1 : POISON);
+    mt_buf_arm(send, cell->in_place ? 0 : nbytes, -1);
     mt_buf_write(cell->in_place ? recv : send, 0, job->input, nbytes);
     rc = MPI_Allreduce(sendbuf, recv->ptr, (int)cell->n, v_mpi_type(cell->type),
                        v_mpi_op(cell->op), MPI_COMM_WORLD);
@@ -120,7 +121,7 @@ static void bcast_cell(struct job *job, const struct cell *cell)
     int root = (int)(cell->index / 3 % mt.size), rc;
     const unsigned char *data = job->input + (size_t)root * STEP * size;
 
-    mt_buf_arm(buf, nbytes, POISON);
+    mt_buf_arm(buf, nbytes, mt.rank == root ? -1 : POISON);
     if (mt.rank == root)
         mt_buf_write(buf, 0, data, nbytes);
     rc = MPI_Bcast(buf->ptr, (int)cell->n, v_mpi_type(cell->type), root,
@@ -141,7 +142,7 @@ static void allgather_cell(struct job *job, const struct cell *cell)
     long long at = -1;
 
     mt_buf_arm(recv, (size_t)mt.size * nbytes, POISON);
-    mt_buf_arm(send, nbytes, POISON);
+    mt_buf_arm(send, cell->in_place ? 0 : nbytes, -1);
     if (cell->in_place)
         mt_buf_write(recv, mine * nbytes, job->input + mine * step, nbytes);
     else
@@ -188,6 +189,10 @@ static void run_sizes(struct job *job, struct cell *cell)
             for (int i = 0; i < nplaces; i++) {
                 if (spec->memory[m] != SPEC_HOST && !job->gpu)
                     continue;
+                /* A rule for each pair of operands needs no large vectors. */
+                if (cell->pass == SPEC_SPECIAL &&
+                    spec->elements[e] > SPECIAL_MOST)
+                    continue;
                 cell->n = spec->elements[e];
                 cell->memory = spec->memory[m];
                 cell->in_place = spec->in_place[i];
@@ -198,21 +203,23 @@ static void run_sizes(struct job *job, struct cell *cell)
 /* Inputs of this rank and the reference over all ranks. */
 static void make_reduction(struct job *job, const struct cell *cell)
 {
+    size_t n = cell->pass == SPEC_SPECIAL ? SPECIAL_MOST : job->max;
+
     for (int r = 0; r < mt.size; r++) {
         unsigned char *to = r ? job->scratch : job->want;
 
         if (cell->pass == SPEC_SPECIAL)
-            v_special(cell->type, r, job->max, to);
+            v_special(cell->type, cell->op, r, n, to);
         else
-            v_exact(cell->type, cell->op, r, 0, job->max, to);
+            v_exact(cell->type, cell->op, r, 0, n, to);
         if (r == mt.rank)
-            memcpy(job->input, to, job->max * v_size(cell->type));
+            memcpy(job->input, to, n * v_size(cell->type));
         if (r == 0)
             continue;
         if (cell->pass == SPEC_SPECIAL)
-            v_fold_ruled(cell->type, cell->op, job->want, to, job->max);
+            v_fold_ruled(cell->type, cell->op, job->want, to, n);
         else
-            v_fold(cell->type, cell->op, job->want, to, job->max);
+            v_fold(cell->type, cell->op, job->want, to, n);
     }
 }
 

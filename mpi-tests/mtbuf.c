@@ -124,7 +124,8 @@ void mt_buf_arm(struct mt_buf *buf, size_t nbytes, int byte)
     if (nbytes > buf->cap)
         mt_die("buffer of %zu bytes used for %zu", buf->cap, nbytes);
     fill(buf, buf->ptr - MT_GUARD, GUARD_BYTE, MT_GUARD);
-    fill(buf, buf->ptr, byte, nbytes);
+    if (byte >= 0)
+        fill(buf, buf->ptr, byte, nbytes);
     fill(buf, buf->ptr + nbytes, GUARD_BYTE, MT_GUARD);
     if (on_gpu(buf)) /* a cudaMemset may return before it has run */
         mt_cuda_ok(cuda.DeviceSynchronize(), "cudaDeviceSynchronize");

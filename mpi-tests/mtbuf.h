@@ -58,7 +58,8 @@ void mt_buf_create(struct mt_buf *buf, enum mt_kind kind, size_t cap,
                    size_t shift);
 void mt_buf_destroy(struct mt_buf *buf);
 
-/* Guards before and after [ptr, ptr + nbytes), and `fill` inside. */
+/* Guards before and after [ptr, ptr + nbytes), and `fill` inside; a negative
+ * fill leaves the inside as it is. */
 void mt_buf_arm(struct mt_buf *buf, size_t nbytes, int fill);
 /* 1 when both guards are as mt_buf_arm left them. */
 int mt_buf_guarded(const struct mt_buf *buf, size_t nbytes);
