@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum cx_status cx_cuda_create(struct cx_gpu **out)
 {
@@ -17,7 +16,7 @@ enum cx_status cx_cuda_create(struct cx_gpu **out)
         cx_error("no memory for the GPU side");
         return CX_ERR_NOMEM;
     }
-    gpu->pid = getpid();
+    gpu->forks = cx_cuda_forks();
     *out = gpu;
     return CX_OK;
 }

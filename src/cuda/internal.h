@@ -7,7 +7,6 @@
 
 #include <cuda.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* The driver's functions; each member has the exported name. */
 struct driver {
@@ -60,8 +59,8 @@ struct pinned {
 
 struct cx_gpu {
     const struct driver *driver; /* NULL until the program has loaded it */
-    pid_t pid;
-    struct context *contexts; /* owned, like the two below */
+    unsigned forks;              /* as counted where this was created */
+    struct context *contexts;    /* owned, like the two below */
     struct primary *primaries;
     struct pinned *pinned;
     unsigned long pending; /* copies under way */
@@ -79,6 +78,8 @@ struct visit {
 const struct driver *cx_cuda_driver(void);
 /* The same for this gpu: also NULL in a forked child. */
 const struct driver *cx_cuda_ready(struct cx_gpu *gpu);
+/* How many forks lie between this process and the one that first asked. */
+unsigned cx_cuda_forks(void);
 /* Logs "<call> failed: <text>"; always CX_ERR_GPU. */
 enum cx_status cx_cuda_fail(const struct driver *cu, const char *call,
                             CUresult res);

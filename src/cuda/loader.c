@@ -14,13 +14,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic unsigned long long seen_loads;
 static _Atomic(void *) library; /* held for the life of the process */
 static struct driver table;
 static atomic_int table_state; /* 0: not filled yet, 1: usable, -1: not */
+static unsigned forks;         /* counted, since getpid costs a system call */
 
 static int first_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -91,6 +91,24 @@ const struct driver *cx_cuda_driver(void)
     return state > 0 ? &table : NULL;
 }
 
+static void count_fork(void)
+{
+    forks++;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned cx_cuda_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
+    return forks;
+}
+
 const struct driver *cx_cuda_ready(struct cx_gpu *gpu)
 {
     if (!gpu->driver) {
@@ -98,7 +116,7 @@ const struct driver *cx_cuda_ready(struct cx_gpu *gpu)
         if (!gpu->driver)
             return NULL;
     }
-    return getpid() == gpu->pid ? gpu->driver : NULL;
+    return gpu->forks == forks ? gpu->driver : NULL;
 }
 
 enum cx_status cx_cuda_fail(const struct driver *cu, const char *call,
