@@ -137,16 +137,12 @@ static enum cx_status tiles_reserve(struct cx_instance *inst)
     return CX_OK;
 }
 
-enum cx_status cx_instance_start(struct cx_instance *inst,
-                                 const struct cx_run *run)
+/* All that can fail before anything is posted. */
+static enum cx_status prepare(struct cx_instance *inst,
+                              const struct cx_run *run)
 {
     enum cx_status status;
 
-    if (inst->state != CX_INST_IDLE) {
-        cx_error("a collective was started while another ran on its instance; "
-                 "this is a fault of the engine");
-        return CX_ERR_INTERNAL;
-    }
     status = cx_lower_init(&inst->low, inst->plan, run);
     if (status != CX_OK)
         return status;
@@ -163,11 +159,29 @@ enum cx_status cx_instance_start(struct cx_instance *inst,
     status = tiles_reserve(inst);
     if (status == CX_OK)
         status = cx_stage_fence(inst);
-    if (status != CX_OK)
+    return status;
+}
+
+enum cx_status cx_instance_start(struct cx_instance *inst,
+                                 const struct cx_run *run)
+{
+    enum cx_status status;
+
+    if (inst->state != CX_INST_IDLE) {
+        cx_error("a collective was started while another ran on its instance; "
+                 "this is a fault of the engine");
+        return CX_ERR_INTERNAL;
+    }
+    status = prepare(inst, run);
+    if (status != CX_OK) {
+        inst->status = status;
+        snprintf(inst->why, sizeof(inst->why), "it cannot start: %s",
+                 cx_status_str(status));
         return status;
+    }
     inst->run = *run;
     inst->window =
-        run->tiling.window ? (uint32_t)run->tiling.window : CX_SEND_WINDOW;
+        run->tiling.window > 0 ? (uint32_t)run->tiling.window : CX_SEND_WINDOW;
     cx_exec_begin(inst);
     (void)cx_exec_step(inst); /* progress will tell */
     return CX_OK;
