@@ -243,6 +243,7 @@ static void refuses(const struct cx_algorithm *algorithm)
     struct call_case c = plain(ON_HOST);
     struct cx_instance *inst = cluster->members[0].inst;
     struct cx_run run;
+    char why[256];
 
     cluster_fill(cluster, &c);
     for (int k = 0; k < 5; k++) {
@@ -258,6 +259,8 @@ static void refuses(const struct cx_algorithm *algorithm)
         else
             run.team = 1u << CX_TAG_TEAM_BITS;
         CHECK(cx_instance_start(inst, &run) == CX_ERR_ARG, "case %d", k);
+        cx_instance_explain(inst, why, sizeof(why));
+        CHECK(strstr(why, "cannot start") != NULL, "it says: %s", why);
     }
     cluster_drive(cluster, &c);
     cluster_check(cluster, &c);
