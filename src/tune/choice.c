@@ -46,12 +46,12 @@ static const struct {
     size_t tile_bytes;
     int per_rank, depth;
 } tiles[] = {
-    {CX_ALLREDUCE, "rdouble", 512 << 10, 0, 2},
+    {CX_ALLREDUCE, "rdouble", 256 << 10, 0, 3},
     {CX_ALLREDUCE, "ring", 128 << 10, 1, 4},
-    {CX_BCAST, "knomial", 512 << 10, 0, 2},
+    {CX_BCAST, "knomial", 256 << 10, 0, 3},
     {CX_BCAST, "chain", 128 << 10, 0, 4},
     {CX_ALLGATHER, "ring", 256 << 10, 0, 4},
-    {CX_ALLGATHER, "bruck", 256 << 10, 0, 2},
+    {CX_ALLGATHER, "bruck", 256 << 10, 0, 3},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -243,7 +243,7 @@ static void set_tile(const struct cx_choice_facts *facts, struct cx_choice *out)
     size_t i;
 
     out->tile_bytes = 256 << 10;
-    out->depth = 2;
+    out->depth = 3;
     for (i = 0; i < COUNT(tiles); i++) {
         if (tiles[i].func != facts->func ||
             strcmp(tiles[i].name, out->algorithm) != 0)
