@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# install.sh BUILD CMAKE MPICC - installs, moves the installed tree, and uses
-# it: the command, the preload, and a project that finds the package.
+# install.sh BUILD CMAKE GENERATOR MPICC - installs, moves the installed tree,
+# and uses it: the command, the preload, and a project that finds the package.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:?the build folder}
 cmake=${2:?cmake}
-mpicc=${3:?the MPI wrapper}
+generator=${3:?the generator of its build files}
+mpicc=${4:?the MPI wrapper}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 unset LD_PRELOAD LD_LIBRARY_PATH
@@ -33,8 +34,9 @@ esac
 grep -rl "$build" "$tmp/moved" | grep -E '\.(pc|cmake)$' &&
     fail "the files above name the build folder"
 
-"$cmake" -S "$here/consumer" -B "$tmp/consumer" -DCMAKE_C_COMPILER="$mpicc" \
-    -DCMAKE_PREFIX_PATH="$tmp/moved" >"$tmp/log" 2>&1 ||
+"$cmake" -S "$here/consumer" -B "$tmp/consumer" -G "$generator" \
+    -DCMAKE_C_COMPILER="$mpicc" -DCMAKE_PREFIX_PATH="$tmp/moved" \
+    >"$tmp/log" 2>&1 ||
     fail "find_package: $(cat "$tmp/log")"
 "$cmake" --build "$tmp/consumer" >"$tmp/log" 2>&1 ||
     fail "building the consumer: $(cat "$tmp/log")"
