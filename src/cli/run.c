@@ -61,6 +61,8 @@ static const char help[] =
     "    Without this command:\n"
     "    mpirun -genv LD_PRELOAD /usr/lib/libcoax.so -n 8 ./app\n";
 
+#define MAX_SIMULATED 16 /* what the stand-ins allow on a node */
+
 struct run_options {
     int simgpu, ndevices; /* 0 devices: as many as the stand-ins have */
     int stats;
@@ -71,9 +73,9 @@ static int parse_devices(const char *text, int *out)
     char *end;
     long n = strtol(text, &end, 10);
 
-    if (end == text || *end != '\0' || n < 1 || n > 64)
+    if (end == text || *end != '\0' || n < 1 || n > MAX_SIMULATED)
         return cli_usage_error(
-            "run", "--simgpu takes a number of 1 to 64, not '%s'", text);
+            "run", "--simgpu takes a number of 1 to 16, not '%s'", text);
     *out = (int)n;
     return 0;
 }

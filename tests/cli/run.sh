@@ -32,8 +32,8 @@ run 0 run sh -c 'exit 0'
 # Wrong command lines.
 refused 2 'no program given' run
 refused 2 "no option '--fast'" run --fast ./seven
-refused 2 'number of 1 to 64' run --simgpu=0 ./seven
-refused 2 'number of 1 to 64' run --simgpu=two ./seven
+refused 2 'number of 1 to 16' run --simgpu=0 ./seven
+refused 2 'number of 1 to 16' run --simgpu=17 ./seven
 refused 2 "no command 'ran'" ran
 refused 2 "no option '--verison'" --verison
 
