@@ -8,13 +8,12 @@
  *   have left the collective (transfer.c).
  * - No memory-type cache: every transfer states that its buffer is host
  *   memory, and the cache would hook the program's allocations.
- * - No rendezvous over TCP. A rendezvous costs a round trip that both ranks
- *   must attend to, and leaves the sender's copy with the receiver's progress.
- *   UCX_RNDV_THRESH would also switch off single-copy reads between ranks of
- *   one node, which are several times faster than eager ones; so rendezvous is
- *   made to need a gain that TCP, whose rendezvous moves bytes at the speed of
- *   its eager path, cannot show, and that single-copy reads can. Left alone
- *   when there is an RDMA transport, where rendezvous is right. */
+ * - No rendezvous. Its sender waits for the receiver's last answer, and a
+ *   receiver that has left the collective may still have that answer queued
+ *   behind a full shared-memory FIFO: then the sender would hang until the
+ *   other rank calls MPI again (design rule 6). Over TCP it is slower besides:
+ *   a round trip that both ranks must attend to. Left alone when there is an
+ *   RDMA transport, where large eager messages would be copied twice. */
 #include "ucx/internal.h"
 
 #include "base/log.h"
@@ -22,11 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* UCX's per cent by which rendezvous may be slower than eager, so -120 asks
- * for 2.2 times the speed. The two rails of a TCP rendezvous promise 2.0; a
- * single-copy read against two copies promises 2.4. */
-#define RNDV_GAIN "-120"
 
 enum config { CONFIG_PROBE, CONFIG_TCP, CONFIG_RDMA };
 
@@ -55,7 +49,7 @@ static enum cx_status configure(ucp_config_t *config, enum config kind,
     tune(config, "UCX_MEMTYPE_CACHE", "n");
     tune(config, "UCX_FLUSH_WORKER_EPS", "n");
     if (kind == CONFIG_TCP)
-        tune(config, "UCX_RNDV_PERF_DIFF", RNDV_GAIN);
+        tune(config, "UCX_RNDV_THRESH", "inf");
     if (kind == CONFIG_PROBE)
         return set(config, "NET_DEVICES", "all");
     if (net_devices && net_devices[0])
