@@ -166,12 +166,12 @@ static void no_context(int n)
         .buf = &buf, .data = mine, .nbytes = (size_t)n * sizeof(double)};
     struct seen before;
 
-    mt_cuda_ok(cuda.CtxSetCurrent(NULL), "cuCtxSetCurrent");
     for (int i = 0; i < n; i++) {
         mine[i] = value(mt.rank, i);
         sum[i] = 777.0 * (mt.size * (mt.size - 1) / 2) + (double)mt.size * i;
     }
     in_thread(&e);
+    mt_cuda_ok(cuda.CtxSetCurrent(NULL), "cuCtxSetCurrent");
     look(&before);
     mt_check(before.ctx == NULL, "the thread has a context already");
     MPI_Allreduce(MPI_IN_PLACE, buf.ptr, n, MPI_DOUBLE, MPI_SUM,

@@ -2,24 +2,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh - one job, and its exit status.
 #
-# run.sh [-m plain|host|auto|sim] [-n RANKS] [-t SECONDS] [-c] [-e NAME=VALUE]...
-#        PROGRAM [arguments]
+# run.sh [-m plain|host|auto|sim] [-n RANKS] [-t SECONDS] [-c]
+#        [-a FUNCTION:ALGORITHM]... [-e NAME=VALUE]... PROGRAM [arguments]
 #   -c  counting preloads in front of and behind Coax
+#   -a  forced algorithms
 #   -e  environment of the ranks
 . "$(dirname "$0")/lib.sh"
 
-mode=plain ranks=2 env_args=
-while getopts m:n:t:ce: opt; do
+mode=plain ranks=2 env_args= forced=
+while getopts m:n:t:ca:e: opt; do
     case $opt in
     m) mode=$OPTARG ;;
     n) ranks=$OPTARG ;;
     t) MT_TIMEOUT=$OPTARG ;;
     c) MT_COUNT=yes ;;
+    a) forced=${forced:+$forced;}$OPTARG ;;
     e) env_args="$env_args -genv ${OPTARG%%=*} ${OPTARG#*=}" ;;
     *) exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
+[ -n "$forced" ] && env_args="$env_args -genv COAX_ALGO $forced"
 program=$MT_BIN/$1
 shift
 mt_scratch=$mt_tmp
@@ -35,6 +38,7 @@ if [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
 elif [ "$rc" -ne 0 ]; then
     mt_bad "exit status $rc"
 fi
+grep -q 'ERROR: ld.so' "$mt_tmp/err" && mt_bad "a preload is missing"
 # A job that has nothing wrong says nothing (design rule 9).
 if [ "$(mt_coax_lines "$mt_tmp/err")" -ne 0 ] && [ "${MT_LINES:-no}" = no ]; then
     mt_bad "Coax printed a message"

@@ -11,6 +11,7 @@
 #include "layout.h"
 #include "mt.h"
 #include "mtbuf.h"
+#include "simcount.h"
 
 /* A user's buffer: the address that MPI gets lies `zero` bytes into it. */
 struct area {
@@ -211,6 +212,31 @@ static void busy_holes(int calls)
     free(at);
 }
 
+/* A column of a matrix on the device: the number of copies between host and
+ * device must not grow with the number of its elements. */
+static void few_copies(void)
+{
+    const int rows = 20000;
+    struct mt_copies before, after;
+    struct mt_buf buf;
+    MPI_Datatype column;
+    unsigned long long copies;
+
+    MPI_Type_vector(rows, 1, 4, MPI_INT, &column);
+    MPI_Type_commit(&column);
+    mt_buf_create(&buf, MT_DEVICE, (size_t)rows * 16, 0);
+    mt_buf_arm(&buf, (size_t)rows * 16, 0);
+    mt_sim_copies(&before);
+    MPI_Bcast(buf.ptr, 1, column, 0, MPI_COMM_WORLD);
+    mt_sim_copies(&after);
+    copies = after.d2h_copies + after.h2d_copies - before.d2h_copies -
+             before.h2d_copies;
+    mt_check(copies <= 8, "%llu copies for a column of %d elements", copies,
+             rows);
+    mt_buf_destroy(&buf);
+    MPI_Type_free(&column);
+}
+
 static enum mt_kind kind_of(int memory)
 {
     if (memory == 0)
@@ -234,6 +260,8 @@ int main(int argc, char **argv)
                 bcast_case(a, b, turn++ % mt.size, kind_of(memory));
                 allgather_case(a, b, (a + b) % 3 == 0, kind_of(memory));
             }
+    if (memories > 1)
+        few_copies();
     busy_holes(60);
     return mt_finish();
 }
