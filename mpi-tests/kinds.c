@@ -97,7 +97,7 @@ static void mixes(void)
     }
     for (int mix = 0; mix < NKINDS * NKINDS; mix++) {
         int s = (mix + mt.rank) % NKINDS;
-        int r = (mix / NKINDS + 2 * mt.rank) % NKINDS;
+        int r = (mix / NKINDS + 3 * mt.rank) % NKINDS;
 
         exercise(&send[s], &recv[r], 3);
         exercise(&send[s], &recv[r], MOST);
