@@ -4,6 +4,10 @@
 include(CMakePackageConfigHelpers)
 set(_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/coax)
 
+# Linkers with --as-needed drop libcoax.so from a Fortran program, which names
+# no symbol of it, and the MPI library from one that calls only what Coax takes.
+target_link_options(coax INTERFACE LINKER:--no-as-needed)
+
 install(TARGETS coax-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS coax EXPORT coaxTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
