@@ -37,8 +37,8 @@ struct job {
     int func, gpu, plain;
     size_t max;                     /* largest number of elements */
     struct mt_buf send[2], recv[2]; /* host, device */
-    unsigned char *input, *want, *scratch;
-    unsigned char *shared; /* rank 0's result, in memory that all can read */
+    unsigned char *input, *scratch;
+    unsigned char *shared; /* seen by all: the reference, or rank 0's result */
     MPI_Win win;
     long cells[SPEC_NPASSES], index;
 };
@@ -78,17 +78,23 @@ static uint64_t passed(const struct job *job)
     return counts.calls[job->func];
 }
 
+/* What was written to the shared memory before is read after. */
+static void meet(const struct job *job)
+{
+    MPI_Win_sync(job->win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(job->win);
+}
+
 static void wild_result(const struct job *job, const struct cell *cell,
                         const struct mt_buf *buf, size_t nbytes)
 {
     if (mt.rank == 0)
         mt_buf_read(buf, 0, job->shared, nbytes);
-    MPI_Win_sync(job->win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_sync(job->win);
+    meet(job);
     check_buffer(job, cell, buf, "result against rank 0", nbytes,
                  mt_buf_differs(buf, 0, job->shared, nbytes));
-    MPI_Barrier(MPI_COMM_WORLD);
+    meet(job);
 }
 
 static void allreduce_cell(struct job *job, const struct cell *cell)
@@ -111,7 +117,7 @@ static void allreduce_cell(struct job *job, const struct cell *cell)
         wild_result(job, cell, recv, nbytes);
     else
         check_buffer(job, cell, recv, "result", nbytes,
-                     mt_buf_differs(recv, 0, job->want, nbytes));
+                     mt_buf_differs(recv, 0, job->shared, nbytes));
 }
 
 static void bcast_cell(struct job *job, const struct cell *cell)
@@ -200,34 +206,42 @@ static void run_sizes(struct job *job, struct cell *cell)
             }
 }
 
-/* Inputs of this rank and the reference over all ranks. */
+static void make_input(const struct cell *cell, int rank, size_t first,
+                       size_t n, void *out)
+{
+    if (cell->pass == SPEC_SPECIAL)
+        v_special(cell->type, cell->op, rank, first, n, out);
+    else
+        v_exact(cell->type, cell->op, rank, first, n, out);
+}
+
+/* Inputs of this rank, and the reference over all ranks: a scalar loop over
+ * ranks and elements, of which each rank does a part of the elements. */
 static void make_reduction(struct job *job, const struct cell *cell)
 {
     size_t n = cell->pass == SPEC_SPECIAL ? SPECIAL_MOST : job->max;
+    size_t first = n * (size_t)mt.rank / (size_t)mt.size;
+    size_t part = n * (size_t)(mt.rank + 1) / (size_t)mt.size - first;
+    unsigned char *want = job->shared + first * v_size(cell->type);
 
-    for (int r = 0; r < mt.size; r++) {
-        unsigned char *to = r ? job->scratch : job->want;
-
+    make_input(cell, mt.rank, 0, n, job->input);
+    meet(job); /* all have read the last reference */
+    make_input(cell, 0, first, part, want);
+    for (int r = 1; r < mt.size; r++) {
+        make_input(cell, r, first, part, job->scratch);
         if (cell->pass == SPEC_SPECIAL)
-            v_special(cell->type, cell->op, r, n, to);
+            v_fold_ruled(cell->type, cell->op, want, job->scratch, part);
         else
-            v_exact(cell->type, cell->op, r, 0, n, to);
-        if (r == mt.rank)
-            memcpy(job->input, to, n * v_size(cell->type));
-        if (r == 0)
-            continue;
-        if (cell->pass == SPEC_SPECIAL)
-            v_fold_ruled(cell->type, cell->op, job->want, to, n);
-        else
-            v_fold(cell->type, cell->op, job->want, to, n);
+            v_fold(cell->type, cell->op, want, job->scratch, part);
     }
+    meet(job);
 }
 
 /* Shows that the inputs tell orders apart: rank order against its reverse. */
 static void show_order_matters(struct job *job, const struct cell *cell)
 {
     size_t n = 20000, size = v_size(cell->type), differ = 0;
-    unsigned char *up = job->want, *down = job->scratch;
+    unsigned char *up = job->input, *down = job->scratch;
     unsigned char *x = job->scratch + n * size;
 
     v_wild(cell->type, 0, n, up);
@@ -308,7 +322,6 @@ static void open_job(struct job *job, int argc, char **argv)
     most = (job->max + STEP * (size_t)mt.size) * v_size(V_ZDOUBLE);
     blocks = job->func == MT_ALLGATHER ? (size_t)mt.size : 1;
     job->input = mt_alloc(most);
-    job->want = mt_alloc(most);
     job->scratch = mt_alloc(most);
     for (int dev = 0; dev <= job->gpu; dev++) {
         mt_buf_create(&job->send[dev], dev ? MT_DEVICE : MT_HOST, most, 0);

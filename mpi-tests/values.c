@@ -150,14 +150,15 @@ static const uint64_t special64[] = {
     0x3ff0000000000000, 0xbff0000000000000, 0x4045000000000000,
     0xc045000000000000};
 
-void v_special(enum vtype type, enum vop op, int rank, size_t n, void *out)
+void v_special(enum vtype type, enum vop op, int rank, size_t first, size_t n,
+               void *out)
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = mt_hash((uint64_t)rank + 2000, i);
+        uint64_t h = mt_hash((uint64_t)rank + 2000, first + i);
         /* A third of the elements without NaNs: zeros and ordinary ones. */
-        unsigned k = i % 3 ? h % 16 : 6 + h % 10;
+        unsigned k = (first + i) % 3 ? h % 16 : 6 + h % 10;
 
-        if (i % 3 == 1)
+        if ((first + i) % 3 == 1)
             k = 6 + h % 2; /* only signed zeros */
         if (op == V_SUM && (k == 10 || k == 11))
             k += 2; /* 1 for the smallest number: sums stay exact */

@@ -32,7 +32,8 @@ void v_wild(enum vtype type, int rank, size_t n, void *out);
 /* NaNs with payloads and signs, signed zeros, infinities, subnormals (not in
  * sums, which they would make depend on the order), ordinary numbers (float and
  * double). */
-void v_special(enum vtype type, enum vop op, int rank, size_t n, void *out);
+void v_special(enum vtype type, enum vop op, int rank, size_t first, size_t n,
+               void *out);
 
 /* acc[i] = acc[i] op x[i], plain C. */
 void v_fold(enum vtype type, enum vop op, void *acc, const void *x, size_t n);
