@@ -2,7 +2,8 @@
 /* agree.c - a plain program whose results are checked, for the scripts that
  * start it with unequal or bad settings.
  *
- * agree [--gpu] [--split] [--errors]
+ * agree [--gpu] [--cuda] [--split] [--errors]
+ *   --gpu     device buffers; --cuda: host buffers, but CUDA is loaded
  *   --split   the first collectives run on two halves, not on COMM_WORLD
  *   --errors  MPI_ERRORS_RETURN; prints the class of the first error, once */
 #include <stdio.h>
@@ -75,6 +76,8 @@ int main(int argc, char **argv)
     mt_init();
     if (mt_option(argc, argv, "gpu", NULL))
         kind = MT_DEVICE;
+    if (kind == MT_DEVICE || mt_option(argc, argv, "cuda", NULL))
+        mt_cuda_open();
     if (mt_option(argc, argv, "errors", NULL))
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (mt_option(argc, argv, "split", NULL)) {

@@ -34,7 +34,8 @@ lone=$(mt_preload host | sed "s|$MT_LIB/libcoax.so|$mt_tmp/lone/libcoax.so|")
 
 for mode in host sim; do
     options=
-    [ "$mode" = sim ] && options=--gpu
+    host_options=
+    [ "$mode" = sim ] && options=--gpu host_options=--cuda
     one_rank $mode "$mode: COAX=off on rank 1" 'COAX=off.*rank 1' \
         "$options" -env COAX off
     one_rank $mode "$mode: another COAX_SMALL on rank 1" 'settings.*rank 1' \
@@ -42,7 +43,7 @@ for mode in host sim; do
     one_rank $mode "$mode: another COAX_ALGO on rank 1" 'settings.*rank 1' \
         "$options" -env COAX_ALGO allreduce:ring
     one_rank $mode "$mode: no engine on rank 1" \
-        'libcoax-engine.so.*missing.*rank 1' "" -env LD_PRELOAD "$lone"
+        'libcoax-engine.so.*missing.*rank 1' "$host_options" -env LD_PRELOAD "$lone"
     one_rank $mode "$mode: COAX=off on rank 1, halves first" 'COAX=off.*rank' \
         "$options --split" -env COAX off
 done

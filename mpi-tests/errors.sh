@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # errors.sh - erroneous calls get the same answer with and without Coax.
 . "$(dirname "$0")/lib.sh"
-MT_TIMEOUT=40
+MT_TIMEOUT=15
 
 # answers NAME MODE OPTIONS...: what the program prints, and its exit status.
 answers()

@@ -26,5 +26,15 @@ mt_job auto -genv COAX_STATS 1 -n 2 "$MT_BIN/agree" >"$mt_tmp/out" \
     2>"$mt_tmp/err" || mt_bad "the job without a GPU failed"
 rows '^coax: allreduce' | grep -q 'passed.*no GPU' ||
     mt_bad "no reason why calls passed"
+
+# COAX_SCOPE=device: host buffers are MPI's, device buffers the engine's.
+mt_job sim -genv COAX_STATS 1 -genv COAX_SCOPE device -n 2 "$MT_BIN/agree" \
+    --cuda >"$mt_tmp/out" 2>"$mt_tmp/err" || mt_bad "scope device: host failed"
+rows '^coax: ' | grep -q 'engine:' && mt_bad "scope device: engine on host"
+rows '^coax: allreduce' | grep -q 'passed.*COAX_SCOPE=device' ||
+    mt_bad "scope device: no reason why a host buffer passed"
+mt_job sim -genv COAX_STATS 1 -genv COAX_SCOPE device -n 2 "$MT_BIN/agree" \
+    --gpu >"$mt_tmp/out" 2>"$mt_tmp/err" || mt_bad "scope device failed"
+rows '^coax: allreduce' | grep -q 'engine:' || mt_bad "scope device: no engine"
 [ "$mt_failures" -eq 0 ] || cat "$mt_tmp/err"
 mt_end
