@@ -29,6 +29,8 @@ const char *cx_status_str(enum cx_status status)
         return "bad setting";
     case CX_ERR_INTERNAL:
         return "internal error";
+    case CX_ERR_PEER:
+        return "another rank failed";
     }
     return "unknown status";
 }

@@ -14,19 +14,10 @@
 /* Bytes that one step copies or reduces before the wire gets its turn. */
 #define LOCAL_BUDGET (256u << 10)
 
-#define SIG_MASK ((UINT64_C(1) << CX_TAG_SIG_BITS) - 1)
-
 static uint64_t make_tag(const struct cx_instance *inst, int source,
                          size_t tile)
 {
-    const struct cx_run *run = &inst->run;
-    uint64_t tag = run->team;
-
-    tag = tag << CX_TAG_RANK_BITS | (uint64_t)source;
-    tag = tag << CX_TAG_LANE_BITS | (tile & ((1u << CX_TAG_LANE_BITS) - 1));
-    tag =
-        tag << CX_TAG_CALL_BITS | (run->call & ((1u << CX_TAG_CALL_BITS) - 1));
-    return tag << CX_TAG_SIG_BITS | (run->signature & SIG_MASK);
+    return cx_run_tag(&inst->run, source, tile, cx_run_signature(&inst->run));
 }
 
 static struct cx_req *req_of(const struct cx_instance *inst,
@@ -85,7 +76,7 @@ static void post_recvs(struct cx_instance *inst, struct cx_tile *tile,
         if (nbytes)
             inst->io.wire_ops->recv(inst->io.wire,
                                     make_tag(inst, op->peer, tile->index),
-                                    ~SIG_MASK, buf, nbytes, req);
+                                    ~CX_SIG_MASK, buf, nbytes, req);
     }
 }
 
@@ -199,20 +190,27 @@ static void sent_one(struct cx_instance *inst, struct cx_tile *tile,
 static int received_right(struct cx_instance *inst, const struct cx_tile *tile,
                           const struct cx_plan_op *op, const struct cx_req *req)
 {
-    uint32_t sig = inst->run.signature & SIG_MASK;
+    uint32_t sig = cx_run_signature(&inst->run);
+    uint32_t theirs = (uint32_t)(req->tag & CX_SIG_MASK);
     size_t nbytes;
 
     (void)cx_lower_operand(&inst->low, &tile->map, cx_plan_out(inst->plan, op),
                            &nbytes);
-    if (nbytes == 0 || (req->nbytes == nbytes && (req->tag & SIG_MASK) == sig))
+    if (nbytes == 0 || (req->nbytes == nbytes && theirs == sig))
         return 1;
+    if (theirs == CX_SIG_FAILED) {
+        cx_instance_fail(inst, CX_ERR_PEER,
+                         "rank %d gave up this call; see its message",
+                         op->peer);
+        return 0;
+    }
     cx_instance_fail(inst, CX_ERR_MISMATCH,
                      "ranks %d and %d called different things: a message of "
                      "%zu bytes with signature %04x came, %zu bytes with %04x "
                      "expected; compare function, count, type, operation and "
                      "root on the two",
-                     op->peer, inst->plan->shape.rank, req->nbytes,
-                     (unsigned)(req->tag & SIG_MASK), nbytes, sig);
+                     op->peer, inst->plan->shape.rank, req->nbytes, theirs,
+                     nbytes, sig);
     return 0;
 }
 

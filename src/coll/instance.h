@@ -53,11 +53,14 @@ struct cx_todo {
     uint32_t op;
 };
 
+#define CX_NLANES (1u << CX_TAG_LANE_BITS)
+
 /* What was sent to one peer in this call. */
 struct cx_sent {
     size_t left; /* SENDs not complete */
     int dirty;   /* a message went out */
     struct cx_req flush;
+    struct cx_req notices[CX_NLANES]; /* of a call given up */
 };
 
 /* Memory of the slots of one space; grows, never shrinks. */
@@ -96,6 +99,28 @@ struct cx_instance {
     size_t oldest, next_tile; /* tiles [oldest, next_tile) are in flight */
     uint32_t sends, window;
 };
+
+#define CX_SIG_MASK ((UINT64_C(1) << CX_TAG_SIG_BITS) - 1)
+
+/* What a call's messages carry: never CX_SIG_FAILED. */
+static inline uint32_t cx_run_signature(const struct cx_run *run)
+{
+    uint32_t sig = run->signature & (uint32_t)CX_SIG_MASK;
+
+    return sig == CX_SIG_FAILED ? sig - 1 : sig;
+}
+
+static inline uint64_t cx_run_tag(const struct cx_run *run, int source,
+                                  size_t tile, uint32_t signature)
+{
+    uint64_t tag = run->team;
+
+    tag = tag << CX_TAG_RANK_BITS | (uint64_t)source;
+    tag = tag << CX_TAG_LANE_BITS | (tile & (CX_NLANES - 1));
+    tag =
+        tag << CX_TAG_CALL_BITS | (run->call & ((1u << CX_TAG_CALL_BITS) - 1));
+    return tag << CX_TAG_SIG_BITS | signature;
+}
 
 /* Posts what can be posted and runs what can be run (exec.c). */
 void cx_exec_begin(struct cx_instance *inst);

@@ -123,7 +123,7 @@ void cluster_fill(struct cluster *cluster, const struct call_case *c)
     for (int i = 0; i < cluster->nranks; i++) {
         struct member *member = &cluster->members[i];
 
-        member->started = member->ended = 0;
+        member->started = member->ended = member->failed = 0;
         member->inplace = in_place(cluster, c);
         fakegpu_reset(member->gpu);
         fakegpu_configure(member->gpu, c->net.seed + (uint64_t)i, c->gpu_delay);
@@ -159,7 +159,8 @@ void cluster_make_run(const struct cluster *cluster, const struct call_case *c,
     run->tiling = c->tiling;
     run->team = 0xabcde;
     run->call = cluster->calls;
-    run->signature = (uint32_t)(c->count * 31 + c->elsize);
+    run->signature =
+        c->signature ? c->signature : (uint32_t)(c->count * 31 + c->elsize);
 }
 
 enum cx_status cluster_begin(struct cluster *cluster, const struct call_case *c,

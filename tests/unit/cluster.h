@@ -37,6 +37,7 @@ struct call_case {
                  ranks */
     struct memnet_params net;
     int gpu_delay;
+    uint32_t signature; /* 0: any */
 };
 
 struct buffer {
@@ -55,6 +56,7 @@ struct member {
     struct buffer src, dst;
     char *input; /* what this rank contributes */
     int inplace, started, ended;
+    int failed; /* its result is not looked at */
 };
 
 struct cluster {
