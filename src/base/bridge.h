@@ -79,6 +79,9 @@ struct cx_call {
     enum cx_dtype dtype; /* CX_DT_BYTE unless a reduction */
     enum cx_redop op;
     int root;
+    /* Not CX_OK: this rank cannot take part (its buffer could not be packed).
+     * It joins all the same, to tell the others, and gets this status back. */
+    enum cx_status failed;
 };
 
 /* What happened, for COAX_STATS. */
@@ -102,10 +105,17 @@ struct cx_engine_api {
     uint32_t size, version;
     const char *build_id;
 
+    /* Are the engine's settings (COAX_ALGO) valid? CX_ERR_CONFIG: `why` gets
+     * one sentence of at most `n` bytes. */
+    CX_MUST enum cx_status (*settings_check)(char *why, size_t n);
+
     /* Collective over the team's communicator. CX_DECLINED: agreed by all
-     * ranks not to use the engine here; the reason has been logged. */
+     * ranks not to use the engine here; the reason has been logged once.
+     * CX_ERR_CONFIG, on all ranks: a forced setting cannot work; `why` says
+     * so and the caller reports it. */
     CX_MUST enum cx_status (*team_create)(const struct cx_team_params *params,
-                                          struct cx_team **team);
+                                          struct cx_team **team, char *why,
+                                          size_t n);
     void (*team_destroy)(struct cx_team *team); /* local */
 
     /* Pure function of its arguments and of agreed settings (design rule 3);
@@ -126,9 +136,6 @@ struct cx_engine_api {
      * Copies are complete on return. */
     CX_MUST enum cx_status (*mem_query)(const void *addr, size_t nbytes,
                                         struct cx_mem *out);
-    CX_MUST enum cx_status (*mem_copy)(const struct cx_mem *mem, int to_host,
-                                       void *dst, const void *src,
-                                       size_t nbytes);
     CX_MUST enum cx_status (*mem_copy2d)(const struct cx_mem *mem, int to_host,
                                          void *dst, size_t dpitch,
                                          const void *src, size_t spitch,

@@ -26,6 +26,8 @@ struct cx_mem {
     enum cx_mem_kind kind;
     int device;         /* ordinal in this process; -1 for host */
     void *ctx;          /* context to work in; NULL for host */
+    uint64_t ctx_id;    /* tells apart contexts that had the address `ctx` one
+                           after another, as after a reset; 0 for host */
     uint64_t buffer_id; /* unique per allocation in a process; 0 for host */
 };
 
@@ -70,7 +72,8 @@ struct cx_gpu_ops {
     void (*cancel)(struct cx_gpu *gpu, struct cx_req *req);
 
     /* Host memory for staging, pinned in `mem->ctx` where that works (else
-     * plain: still correct). Owned by the caller until pinned_free. */
+     * plain: still correct). Owned by the caller until pinned_free; usable
+     * only while `ctx` and `ctx_id` of what is copied are those of `mem`. */
     CX_MUST enum cx_status (*pinned_alloc)(struct cx_gpu *gpu,
                                            const struct cx_mem *mem,
                                            size_t nbytes, void **out);

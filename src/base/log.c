@@ -50,7 +50,7 @@ static void expand_path(const char *path, char *out, size_t n)
     out[used < n ? used : n - 1] = '\0';
 }
 
-void cx_log_init(enum cx_log_level level, const char *path, int rank)
+int cx_log_init(enum cx_log_level level, const char *path, int rank)
 {
     char expanded[4096];
 
@@ -60,11 +60,32 @@ void cx_log_init(enum cx_log_level level, const char *path, int rank)
         read_host();
     /* Opened once: %r of an early message, before MPI_Init, would be -1. */
     if (path == NULL || path[0] == '\0' || rank < 0 || file_fd >= 0)
-        return;
+        return 0;
     expand_path(path, expanded, sizeof(expanded));
     file_fd = open(expanded, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file_fd < 0)
-        cx_warn("cannot open COAX_DEBUG_FILE %s: logging to stderr", expanded);
+    return file_fd < 0 ? -1 : 0;
+}
+
+static _Thread_local char *held;
+static _Thread_local size_t held_left;
+
+void cx_log_hold(char *buf, size_t n)
+{
+    held = buf;
+    held_left = n;
+    if (buf != NULL)
+        buf[0] = '\0';
+}
+
+static void hold(const char *fmt, va_list args)
+{
+    size_t used = strlen(held);
+    int len;
+
+    if (used > 0 && used + 2 < held_left)
+        used += (size_t)snprintf(held + used, held_left - used, "; ");
+    len = vsnprintf(held + used, held_left - used, fmt, args);
+    (void)len; /* cut where it does not fit */
 }
 
 int cx_log_on(enum cx_log_level level)
@@ -81,6 +102,12 @@ void cx_log(enum cx_log_level level, const char *fmt, ...)
 
     if (!cx_log_on(level))
         return;
+    if (held != NULL && level <= CX_LOG_WARN) {
+        va_start(args, fmt);
+        hold(fmt, args);
+        va_end(args);
+        return;
+    }
     if (host[0] == '\0')
         read_host();
     if (my_rank >= 0)

@@ -8,6 +8,8 @@
 #ifndef CX_LOG_H
 #define CX_LOG_H
 
+#include <stddef.h>
+
 enum cx_log_level {
     CX_LOG_ERROR,
     CX_LOG_WARN,
@@ -17,11 +19,16 @@ enum cx_log_level {
 };
 
 /* `path` may be NULL (stderr) and may hold %h, %p and %r. Called again when
- * the rank becomes known; -1 while it is not. */
-void cx_log_init(enum cx_log_level level, const char *path, int rank);
+ * the rank becomes known; -1 while it is not. Returns -1 when the file cannot
+ * be opened (then stderr is used), else 0. */
+int cx_log_init(enum cx_log_level level, const char *path, int rank);
 int cx_log_on(enum cx_log_level level);
 void cx_log(enum cx_log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* From now on this thread's errors and warnings go, without their prefix, into
+ * `buf` instead, the first ones that fit; NULL ends it. For causes that only
+ * one of several ranks should report. */
+void cx_log_hold(char *buf, size_t n);
 /* Closes the file, if any. */
 void cx_log_fini(void);
 

@@ -64,7 +64,8 @@ static uint32_t signature(const struct cx_call *call)
     h = (h ^ (h >> 29)) * 0x9e3779b97f4a7c15ull + (uint64_t)call->dtype;
     h = (h ^ (h >> 29)) * 0x9e3779b97f4a7c15ull + (uint64_t)call->op;
     h = (h ^ (h >> 29)) * 0x9e3779b97f4a7c15ull + (uint64_t)call->root;
-    return (uint32_t)(h >> (64 - CX_TAG_SIG_BITS));
+    h >>= 64 - CX_TAG_SIG_BITS;
+    return h == CX_SIG_FAILED ? 0 : (uint32_t)h;
 }
 
 static enum cx_status fill_run(struct cx_team *team, const struct cx_call *call,
@@ -148,6 +149,28 @@ static enum cx_status drive(struct cx_team *team, const struct cx_call *call,
     return status;
 }
 
+/* The first rank to fail speaks; those that only heard of it keep still. */
+static void report(const struct cx_team *team, const struct cx_call *call,
+                   const struct cx_planned *planned, enum cx_status status,
+                   const char *text)
+{
+    cx_log(status == CX_ERR_PEER ? CX_LOG_INFO : CX_LOG_ERROR,
+           "%s of %zu bytes by %s failed (%s): %s", cx_func_str(call->func),
+           call_bytes(team, call), planned->algorithm->name,
+           cx_status_str(status), text);
+}
+
+/* Tells the ranks that wait for this one, so that they end too. */
+static void give_up(const struct cx_team *team, struct cx_planned *planned,
+                    const struct cx_run *run)
+{
+    if (team->size == 1)
+        return;
+    cx_lock();
+    cx_instance_give_up(planned->instance, run);
+    cx_unlock();
+}
+
 static enum cx_status run_planned(struct cx_team *team,
                                   const struct cx_call *call,
                                   struct cx_planned *planned,
@@ -167,9 +190,8 @@ static enum cx_status run_planned(struct cx_team *team,
     cx_instance_explain(planned->instance, text, sizeof(text));
     cx_instance_abort(planned->instance);
     cx_unlock();
-    cx_error("%s of %zu bytes by %s failed (%s): %s", cx_func_str(call->func),
-             call_bytes(team, call), planned->algorithm->name,
-             cx_status_str(status), text);
+    report(team, call, planned, status, text);
+    give_up(team, planned, run);
     return status;
 }
 
@@ -188,11 +210,16 @@ enum cx_status cx_call_run(struct cx_team *team, const struct cx_call *call,
     status =
         cx_planned_get(team, cx_algorithm_find(call->func, choice.algorithm),
                        call->root, &planned);
-    if (status == CX_OK)
-        status = fill_run(team, call, &choice, &run);
     if (status == CX_OK) {
-        result->device_bytes = device_bytes(team, call, &run);
-        status = run_planned(team, call, planned, &run);
+        status = fill_run(team, call, &choice, &run);
+        if (call->failed != CX_OK)
+            status = call->failed;
+        if (status == CX_OK) {
+            result->device_bytes = device_bytes(team, call, &run);
+            status = run_planned(team, call, planned, &run);
+        } else {
+            give_up(team, planned, &run);
+        }
     }
     team->ncalls++;
     if (status < 0)

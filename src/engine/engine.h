@@ -100,7 +100,9 @@ void cx_selftest(unsigned char wrong[CX_NREDOPS][CX_NDTYPES]);
  * --------------------------------------------------------------------- */
 
 CX_MUST enum cx_status cx_team_create(const struct cx_team_params *params,
-                                      struct cx_team **out);
+                                      struct cx_team **out, char *why,
+                                      size_t n);
+CX_MUST enum cx_status cx_settings_check(char *why, size_t n);
 void cx_team_destroy(struct cx_team *team);
 
 /* --- planned.c
@@ -128,9 +130,6 @@ CX_MUST enum cx_status cx_call_run(struct cx_team *team,
 
 CX_MUST enum cx_status cx_memory_query(const void *addr, size_t nbytes,
                                        struct cx_mem *out);
-CX_MUST enum cx_status cx_memory_copy(const struct cx_mem *mem, int to_host,
-                                      void *dst, const void *src,
-                                      size_t nbytes);
 CX_MUST enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
                                         void *dst, size_t dpitch,
                                         const void *src, size_t spitch,

@@ -38,12 +38,6 @@ static enum cx_status finish(struct cx_req *req)
     return req->status;
 }
 
-enum cx_status cx_memory_copy(const struct cx_mem *mem, int to_host, void *dst,
-                              const void *src, size_t nbytes)
-{
-    return cx_memory_copy2d(mem, to_host, dst, nbytes, src, nbytes, nbytes, 1);
-}
-
 enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
                                 void *dst, size_t dpitch, const void *src,
                                 size_t spitch, size_t width, size_t rows)

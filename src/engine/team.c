@@ -26,42 +26,54 @@ static const char *algorithm_name(enum cx_func func, int i)
     return NULL;
 }
 
-/* Once per process: the MPI behind us does not change. */
-static void need_selftest(struct cx_team *team)
-{
-    static unsigned char wrong[CX_NREDOPS][CX_NDTYPES];
-    static int done;
+/* What is one per process and made by the first team: the parsed COAX_ALGO,
+ * the self-test, the wire. Two threads may make their first teams at once, so
+ * under a lock of its own, held for local work only. A failure is kept: what
+ * did not start once is not tried, and not reported, again. */
+static struct {
+    pthread_mutex_t lock;
+    int done;
+    enum cx_status chooser, wire;
+    unsigned char wrong[CX_NREDOPS][CX_NDTYPES];
+    char why[1024]; /* what was logged when the start failed */
+} start = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-    if (!done)
-        cx_selftest(wrong);
-    done = 1;
-    memcpy(team->mpi_wrong, wrong, sizeof(wrong));
-}
-
-/* COAX_ALGO is equal on all ranks: all of them refuse it, one of them says. */
-static enum cx_status need_chooser(int rank)
+static void start_process(void)
 {
     const struct cx_settings *s = &cx_process.settings;
+    struct cx_io *io = &cx_process.io;
     char why[512];
-    enum cx_status status;
 
-    if (cx_process.chooser != NULL)
-        return CX_OK;
-    status = cx_chooser_create(s->algo, s->small, algorithm_name, why,
-                               sizeof(why), &cx_process.chooser);
-    if (status == CX_ERR_CONFIG && rank == 0)
-        cx_error("%s", why);
-    return status;
+    start.chooser = cx_chooser_create(s->algo, s->small, algorithm_name, why,
+                                      sizeof(why), &cx_process.chooser);
+    if (start.chooser == CX_ERR_CONFIG)
+        snprintf(start.why, sizeof(start.why), "%s", why);
+    if (start.chooser != CX_OK)
+        return;
+    cx_selftest(start.wrong);
+    cx_log_hold(start.why, sizeof(start.why));
+    io->wire_ops = &cx_ucx_ops;
+    start.wire = cx_ucx_create(s->net_devices, &io->wire);
+    cx_log_hold(NULL, 0);
 }
 
-static enum cx_status need_wire(void)
+static void need_process(void)
 {
-    struct cx_io *io = &cx_process.io;
+    pthread_mutex_lock(&start.lock);
+    if (!start.done)
+        start_process();
+    start.done = 1;
+    pthread_mutex_unlock(&start.lock);
+}
 
-    if (io->wire != NULL)
-        return CX_OK;
-    io->wire_ops = &cx_ucx_ops;
-    return cx_ucx_create(cx_process.settings.net_devices, &io->wire);
+enum cx_status cx_settings_check(char *why, size_t n)
+{
+    struct cx_chooser *chooser = NULL;
+    enum cx_status status = cx_chooser_create(cx_process.settings.algo, 0,
+                                              algorithm_name, why, n, &chooser);
+
+    cx_chooser_destroy(chooser);
+    return status;
 }
 
 static size_t blob_bytes(void)
@@ -164,10 +176,13 @@ static enum cx_status agree(struct cx_team *team, enum cx_status local)
     if (status != CX_OK)
         return status;
     if (min[FAILED_RANK] != NOBODY) {
-        if (team->rank == 0)
-            cx_warn("the engine cannot start on rank %lld: Coax leaves "
+        /* The lowest rank that failed says it, with its cause, once. */
+        if (team->rank == min[FAILED_RANK] && start.why[0] != '\0')
+            cx_warn("%s: the engine cannot start on rank %d, Coax leaves "
                     "collectives to MPI on all %d ranks",
-                    (long long)min[FAILED_RANK], team->size);
+                    start.why, team->rank, team->size);
+        if (team->rank == min[FAILED_RANK])
+            start.why[0] = '\0';
         return CX_DECLINED;
     }
     team->blob_bytes = (size_t)-min[BLOB_BYTES];
@@ -183,13 +198,16 @@ static enum cx_status agree(struct cx_team *team, enum cx_status local)
 }
 
 enum cx_status cx_team_create(const struct cx_team_params *params,
-                              struct cx_team **out)
+                              struct cx_team **out, char *why, size_t n)
 {
     struct cx_team *team;
-    enum cx_status local, status = need_chooser(params->rank);
+    enum cx_status status;
 
-    if (status == CX_ERR_CONFIG)
-        return status;
+    need_process();
+    if (start.chooser == CX_ERR_CONFIG) {
+        snprintf(why, n, "%s", start.why);
+        return start.chooser; /* on all ranks: COAX_ALGO is equal */
+    }
     team = cx_alloc(1, sizeof(*team));
     if (team == NULL)
         return CX_ERR_NOMEM;
@@ -197,12 +215,10 @@ enum cx_status cx_team_create(const struct cx_team_params *params,
     team->rank = params->rank;
     team->size = params->size;
     team->timeout_s = params->timeout_s;
-    if (status == CX_OK)
-        status = need_wire();
-    need_selftest(team);
-    local = status;
+    memcpy(team->mpi_wrong, start.wrong, sizeof(start.wrong));
     do {
-        status = agree(team, local);
+        status =
+            agree(team, start.chooser != CX_OK ? start.chooser : start.wire);
     } while (status == CX_INPROGRESS);
     if (status != CX_OK) {
         cx_free(team);

@@ -11,8 +11,25 @@
 enum {
     POKE_EVERY = 32,  /* turns between two pokes of MPI */
     SPIN_TURNS = 200, /* idle turns before the first yield */
+    SPIN_SHARED = 8,  /* the same where others wait for this core */
     CLOCK_EVERY = 256
 };
+
+/* A yield that comes back at once costs well under a microsecond; one that lets
+ * somebody else run takes a time slice. Then spinning only keeps the rank that
+ * is waited for from running. Follows the last yields, so it adapts both ways;
+ * how long a rank spins is nobody else's business. */
+#define SHARED_US 3.0
+
+static _Thread_local double yield_us;
+
+static void yield_cpu(void)
+{
+    double before = cx_now_us();
+
+    sched_yield();
+    yield_us += (cx_now_us() - before - yield_us) * 0.25;
+}
 
 void cx_backoff_init(struct cx_backoff *b)
 {
@@ -21,15 +38,17 @@ void cx_backoff_init(struct cx_backoff *b)
 
 void cx_backoff_turn(struct cx_backoff *b, int busy)
 {
+    unsigned limit = yield_us > SHARED_US ? SPIN_SHARED : SPIN_TURNS;
+
     b->turns++;
     b->idle = busy ? 0 : b->idle + 1;
-    if (b->turns % POKE_EVERY == 0 || b->idle == SPIN_TURNS) {
+    if (b->turns % POKE_EVERY == 0 || b->idle == limit) {
         cx_lock();
         cx_process.svc->poke();
         cx_unlock();
     }
-    if (b->idle > SPIN_TURNS)
-        sched_yield();
+    if (b->idle > limit)
+        yield_cpu();
 }
 
 int cx_backoff_late(struct cx_backoff *b, double limit_s)

@@ -18,7 +18,10 @@ enum word {
     OFF_RANK,       /* COAX=off */
     ON_ANY,         /* -1: some rank is on */
     NO_ENGINE_RANK, /* no engine library beside libcoax.so */
-    PROBLEM_RANK,   /* bad COAX_* variables, not yet reported */
+    PROBLEM_RANK,   /* bad COAX_* variables; by rank in the world */
+    WORLD_MIN,      /* lowest rank in the world of all members */
+    FORCED_ANY,     /* -1: some rank has COAX_ALGO */
+    INFO_UNSAID,    /* 1: no member has seen the info line */
     BUILD_MIN,
     BUILD_MAX,
     SETTINGS_MIN,
@@ -40,17 +43,21 @@ static int64_t hash_text(const char *text)
     return (int64_t)(hash >> 1); /* positive, so that its negative exists */
 }
 
+static int info_said; /* agreed before it is looked at */
+
 static void fill_word(const struct cx_comm *c, int64_t *word)
 {
     const struct cx_settings *s = &cx_front.settings;
     int64_t build = hash_text(COAX_BUILD_ID);
     int64_t settings = (int64_t)(s->hash >> 1);
-    int problem = s->nproblems > 0 && !cx_front.problems_reported;
 
     word[OFF_RANK] = s->enabled ? NOBODY : c->rank;
     word[ON_ANY] = -s->enabled;
     word[NO_ENGINE_RANK] = cx_engine_present() ? NOBODY : c->rank;
-    word[PROBLEM_RANK] = problem ? c->rank : NOBODY;
+    word[PROBLEM_RANK] = s->nproblems > 0 ? cx_front.world_rank : NOBODY;
+    word[WORLD_MIN] = cx_front.world_rank;
+    word[FORCED_ANY] = -(s->algo != NULL && s->algo[0] != '\0');
+    word[INFO_UNSAID] = !info_said;
     word[BUILD_MIN] = build;
     word[BUILD_MAX] = -build;
     word[SETTINGS_MIN] = settings;
@@ -58,6 +65,19 @@ static void fill_word(const struct cx_comm *c, int64_t *word)
     word[GPU_ANY] = -cx_front.node_has_gpu;
     word[CUDA_ANY] = -cx_front_libcuda();
     word[DEBUG_MAX] = -s->debug;
+}
+
+/* Rank 0 of the job has reported its own settings when MPI came up. What only
+ * others have is said by the lowest of them, at the first agreement of all. */
+static void say_problems(const struct cx_comm *c, const int64_t *word)
+{
+    static int said;
+
+    if (said || c->size != cx_front.world_size)
+        return;
+    said = 1;
+    if (word[PROBLEM_RANK] > 0 && word[PROBLEM_RANK] == cx_front.world_rank)
+        cx_warn("%s", cx_front.settings.problem);
 }
 
 /* The lowest rank whose `mine` differs from rank 0's; collective. */
@@ -74,12 +94,20 @@ static int differing_rank(struct cx_comm *c, int64_t mine)
     return who == NOBODY ? -1 : (int)who;
 }
 
-/* Said once a process, by the communicator's first rank. */
-static void say_off(const struct cx_comm *c, const char *what, int rank)
+/* One line a job: rank 0 of the world speaks where it is a member; else the
+ * rank that has the trouble. */
+static void say_off(const struct cx_comm *c, const int64_t *word,
+                    const char *what, int rank)
 {
     static int said;
+    int speaks =
+        word[WORLD_MIN] == 0 ? cx_front.world_rank == 0 : c->rank == rank;
 
-    if (c->rank == 0 && !said)
+    if (speaks && !said && c->state == CX_COMM_BROKEN)
+        cx_error("%s on rank %d: COAX_ALGO cannot be obeyed, so collectives "
+                 "are errors; mend it or unset COAX_ALGO",
+                 what, rank);
+    else if (speaks && !said)
         cx_warn("%s on rank %d: Coax leaves collectives to MPI on all ranks",
                 what, rank);
     said = 1;
@@ -92,33 +120,72 @@ static void stay_out(struct cx_comm *c, const int64_t *word, const char *reason)
     c->reason = reason;
 }
 
+/* The engine cannot be had, though nobody switched it off: an error where the
+ * user has forced an algorithm, never a silent fallback. */
+static void go_without(struct cx_comm *c, const int64_t *word,
+                       const char *reason)
+{
+    stay_out(c, word, reason);
+    if (word[FORCED_ANY] != 0)
+        c->state = CX_COMM_BROKEN;
+}
+
 /* 1 when some rank's situation keeps the engine out for good. */
 static int refused(struct cx_comm *c, const int64_t *word)
 {
-    const char *what = NULL, *reason = NULL;
+    const char *what = NULL;
     int rank = -1;
 
     if (word[OFF_RANK] != NOBODY) {
-        reason = "COAX=off";
+        what = "COAX=off";
         rank = (int)word[OFF_RANK];
-        if (word[ON_ANY] != 0) /* all off: that is what the user wants */
-            what = "COAX=off";
+        stay_out(c, word, what);
     } else if (word[NO_ENGINE_RANK] != NOBODY) {
-        what = reason = CX_ENGINE_LIBRARY " is missing beside libcoax.so";
+        what = CX_ENGINE_LIBRARY " is missing beside libcoax.so";
         rank = (int)word[NO_ENGINE_RANK];
+        go_without(c, word, what);
     } else if (word[BUILD_MIN] != -word[BUILD_MAX]) {
-        what = reason = "another build of Coax";
+        what = "another build of Coax";
         rank = differing_rank(c, hash_text(COAX_BUILD_ID));
+        go_without(c, word, what);
     } else if (word[SETTINGS_MIN] != -word[SETTINGS_MAX]) {
-        what = reason = "other COAX_* settings than rank 0";
+        what = "other COAX_* settings than rank 0";
         rank = differing_rank(c, (int64_t)(cx_front.settings.hash >> 1));
+        stay_out(c, word, what);
     } else {
         return 0;
     }
-    if (what != NULL)
-        say_off(c, what, rank);
-    stay_out(c, word, reason);
+    /* COAX=off everywhere is what the user wants: nothing to say. */
+    if (word[OFF_RANK] == NOBODY || word[ON_ANY] != 0)
+        say_off(c, word, what, rank);
     return 1;
+}
+
+/* COAX_ALGO names what does not exist; known to all members. */
+static void say_config(const struct cx_comm *c, const int64_t *word,
+                       const char *why)
+{
+    static int said;
+    int speaks = word[WORLD_MIN] == 0 ? cx_front.world_rank == 0 : c->rank == 0;
+
+    if (speaks && !said)
+        cx_error("%s", why);
+    said = 1;
+}
+
+/* Only the rank itself knows the cause. */
+static void say_unloadable(const struct cx_comm *c, int rank)
+{
+    static int said;
+
+    if (c->rank == rank && !said)
+        cx_log(c->state == CX_COMM_BROKEN ? CX_LOG_ERROR : CX_LOG_WARN,
+               "the engine cannot be loaded on rank %d (%s): %s", rank,
+               cx_engine_error(),
+               c->state == CX_COMM_BROKEN
+                   ? "COAX_ALGO cannot be obeyed, so collectives are errors"
+                   : "Coax leaves collectives to MPI on all ranks");
+    said = 1;
 }
 
 static const char *scope_name(void)
@@ -131,15 +198,12 @@ static const char *scope_name(void)
 /* The one line at COAX_DEBUG=info; collective, when any rank asked for it. */
 static void say_info(struct cx_comm *c)
 {
-    static int said;
     MPI_Comm node = MPI_COMM_NULL;
     int64_t nodes = 0;
     int node_rank = 0;
     char text[512];
 
-    if (said)
-        return;
-    said = 1;
+    info_said = 1;
     if (cx_mpi.Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
                                &node) == MPI_SUCCESS) {
         cx_mpi.Comm_rank(node, &node_rank);
@@ -154,6 +218,22 @@ static void say_info(struct cx_comm *c)
                 c->size, (int)nodes, nodes == 1 ? "" : "s", text, scope_name());
 }
 
+/* Is COAX_ALGO valid? Asked where no engine would be started, so that a typing
+ * error does not go unnoticed; equal on all ranks, but for one that cannot load
+ * the engine. Collective. */
+static void check_forced(struct cx_comm *c, const int64_t *word)
+{
+    const struct cx_engine_api *engine = cx_engine();
+    char why[512] = "";
+    int64_t bad = engine != NULL &&
+                  engine->settings_check(why, sizeof(why)) == CX_ERR_CONFIG;
+
+    if (cx_allreduce_wait(c, &bad, 1, CX_AGREE_MIN) != CX_OK || !bad)
+        return;
+    c->state = CX_COMM_BROKEN;
+    say_config(c, word, why);
+}
+
 /* Engine loaded on all ranks and a team made on all, or on none. */
 static void engage(struct cx_comm *c, const int64_t *word)
 {
@@ -166,22 +246,42 @@ static void engage(struct cx_comm *c, const int64_t *word)
     const struct cx_engine_api *engine = cx_engine();
     int64_t failed = engine != NULL ? NOBODY : c->rank;
     enum cx_status status = cx_allreduce_wait(c, &failed, 1, CX_AGREE_MIN);
+    char why[512] = "";
 
     if (status != CX_OK || failed != NOBODY) {
-        say_off(c, "the engine cannot be loaded", (int)failed);
-        stay_out(c, word, "engine cannot be loaded");
+        go_without(c, word, "engine cannot be loaded");
+        say_unloadable(c, (int)failed);
         return;
     }
-    status = engine->team_create(&params, &c->team);
+    status = engine->team_create(&params, &c->team, why, sizeof(why));
     if (status == CX_OK) {
         c->state = CX_COMM_ENGAGED;
-        if (-word[DEBUG_MAX] >= CX_LOG_INFO)
+        if (-word[DEBUG_MAX] >= CX_LOG_INFO && word[INFO_UNSAID])
             say_info(c);
     } else if (status == CX_ERR_CONFIG) {
         c->state = CX_COMM_BROKEN;
+        say_config(c, word, why);
     } else {
-        stay_out(c, word, "engine could not start");
+        go_without(c, word, "engine could not start");
     }
+}
+
+static void decide(struct cx_comm *c, const int64_t *word)
+{
+    int all = cx_front.settings.scope == CX_SCOPE_ALL;
+
+    if (!all && word[GPU_ANY] == 0) {
+        c->state = CX_COMM_OFF;
+        c->reason = "no GPU in the job";
+    } else if (!all && word[CUDA_ANY] == 0) {
+        c->state = CX_COMM_ASLEEP;
+        c->reason = "no rank uses a GPU yet";
+    } else {
+        engage(c, word);
+        return;
+    }
+    if (word[FORCED_ANY] != 0)
+        check_forced(c, word);
 }
 
 void cx_agree(struct cx_comm *c)
@@ -194,20 +294,7 @@ void cx_agree(struct cx_comm *c)
         c->reason = "agreement failed";
         return;
     }
-    if (word[PROBLEM_RANK] != NOBODY) {
-        if (word[PROBLEM_RANK] == c->rank)
-            cx_warn("%s", cx_front.settings.problem);
-        cx_front.problems_reported = 1;
-    }
-    if (refused(c, word))
-        return;
-    if (cx_front.settings.scope != CX_SCOPE_ALL && word[GPU_ANY] == 0) {
-        c->state = CX_COMM_OFF;
-        c->reason = "no GPU in the job";
-    } else if (cx_front.settings.scope != CX_SCOPE_ALL && word[CUDA_ANY] == 0) {
-        c->state = CX_COMM_ASLEEP;
-        c->reason = "no rank uses a GPU yet";
-    } else {
-        engage(c, word);
-    }
+    say_problems(c, word);
+    if (!refused(c, word))
+        decide(c, word);
 }

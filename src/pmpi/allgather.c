@@ -29,8 +29,7 @@ static int erroneous(const void *sendbuf, MPI_Count sendcount,
         return 0;
     if (recvbuf == NULL && cx_type_basic(recvtype))
         return 1;
-    return !in_place &&
-           (sendbuf == recvbuf || (sendbuf == NULL && cx_type_basic(sendtype)));
+    return !in_place && sendbuf == NULL && cx_type_basic(sendtype);
 }
 
 static enum cx_status prepare(struct arguments *a, const struct cx_comm *c,
@@ -43,7 +42,7 @@ static enum cx_status prepare(struct arguments *a, const struct cx_comm *c,
 
     a->in_place = sendbuf == MPI_IN_PLACE;
     status =
-        cx_buffer_init(&a->recv, recvbuf, a->recvcount * c->size, recvtype);
+        cx_buffer_init(&a->recv, recvbuf, a->recvcount * c->peers, recvtype);
     if (status != CX_OK)
         return status;
     own = (uintptr_t)recvbuf +
@@ -52,6 +51,21 @@ static enum cx_status prepare(struct arguments *a, const struct cx_comm *c,
     if (status == CX_OK && !a->in_place)
         status = cx_buffer_init(&a->send, sendbuf, sendcount, sendtype);
     return status;
+}
+
+/* Nothing to move, or for MPI to report: an uncommitted type, blocks of
+ * different length, a send buffer that is the rank's own block. */
+static int for_mpi(const struct arguments *a, const struct cx_comm *c)
+{
+    if (!a->recv.usable || (!a->in_place && !a->send.usable))
+        return 1;
+    if (c->inter) /* the groups may send different amounts, one of them none */
+        return a->recv.nbytes == 0 && a->send.nbytes == 0;
+    if (a->recv.nbytes == 0)
+        return 1;
+    return !a->in_place &&
+           (a->send.nbytes != a->block.nbytes ||
+            (a->send.addr == a->block.addr && a->send.addr != NULL));
 }
 
 static enum cx_status query(struct arguments *a)
@@ -122,8 +136,8 @@ static enum cx_status packed(struct arguments *a, struct cx_comm *c,
         call->src = src;
     if (pack_recv)
         call->dst = dst;
-    if (status == CX_OK)
-        status = cx_engine()->collective(c->team, call, result);
+    call->failed = status; /* joins all the same: the others must hear of it */
+    status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK && pack_recv)
         status = cx_buffer_unpack(&a->recv, dst);
     result->device_bytes = device_bytes(a);
@@ -159,8 +173,7 @@ int cx_front_allgather(const void *sendbuf, MPI_Count sendcount,
         return 0;
     status =
         prepare(&a, entry.c, sendbuf, sendcount, sendtype, recvbuf, recvtype);
-    if (status != CX_OK || a.recv.nbytes == 0 ||
-        (!a.in_place && a.send.nbytes != a.block.nbytes))
+    if (status != CX_OK || for_mpi(&a, entry.c))
         return cx_entry_pass(&entry, CX_ALLGATHER, "nothing to send", 0);
     call = (struct cx_call){
         .func = CX_ALLGATHER,
@@ -170,22 +183,20 @@ int cx_front_allgather(const void *sendbuf, MPI_Count sendcount,
         .dtype = CX_DT_BYTE,
     };
     way = cx_way_of(entry.c, &call, &why, &status);
-    if (status == CX_OK && cx_passes(&entry, way, &a.recv, &why))
+    if (status == CX_OK &&
+        cx_passes(&entry, way, &a.recv, a.in_place ? NULL : &a.send, &why))
         return cx_entry_pass(&entry, CX_ALLGATHER, why, a.recv.nbytes);
     if (status == CX_OK && way == CX_WAY_ENGINE) {
         status = engine(&a, entry.c, &call, &result);
         why = result.algorithm;
-        if (status == CX_DECLINED) {
-            way = CX_WAY_STAGED;
-            why = "engine could not build its plan";
-            status = CX_OK;
-        }
+        cx_entry_declined(&way, &why, &status);
     }
     if (status == CX_OK && way == CX_WAY_STAGED) {
         status = query(&a);
         result.device_bytes = device_bytes(&a);
         if (status == CX_OK && result.device_bytes == 0)
             return cx_entry_pass(&entry, CX_ALLGATHER, why, a.recv.nbytes);
+        cx_guard_leave(&entry.guard); /* MPI may raise an error and jump */
         if (status == CX_OK)
             status = staged(&a, &mpi_rc);
     }

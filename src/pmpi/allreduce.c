@@ -99,7 +99,7 @@ int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
         !cx_entry_begin(&entry, comm))
         return 0;
     status = prepare(&a, sendbuf, recvbuf, count, type);
-    if (status != CX_OK || a.recv.nbytes == 0)
+    if (status != CX_OK || !a.recv.usable || a.recv.nbytes == 0)
         return cx_entry_pass(&entry, CX_ALLREDUCE, "nothing to reduce", 0);
     call = (struct cx_call){
         .func = CX_ALLREDUCE,
@@ -110,22 +110,20 @@ int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
         .op = cx_redop_of(op),
     };
     way = cx_way_of(entry.c, &call, &why, &status);
-    if (status == CX_OK && cx_passes(&entry, way, &a.recv, &why))
+    if (status == CX_OK &&
+        cx_passes(&entry, way, &a.recv, a.in_place ? NULL : &a.send, &why))
         return cx_entry_pass(&entry, CX_ALLREDUCE, why, a.recv.nbytes);
     if (status == CX_OK && way == CX_WAY_ENGINE) {
         status = cx_engine()->collective(entry.c->team, &call, &result);
         why = result.algorithm;
-        if (status == CX_DECLINED) {
-            way = CX_WAY_STAGED;
-            why = "engine could not build its plan";
-            status = CX_OK;
-        }
+        cx_entry_declined(&way, &why, &status);
     }
     if (status == CX_OK && way == CX_WAY_STAGED) {
         status = query(&a);
         result.device_bytes = device_bytes(&a);
         if (status == CX_OK && result.device_bytes == 0)
             return cx_entry_pass(&entry, CX_ALLREDUCE, why, a.recv.nbytes);
+        cx_guard_leave(&entry.guard); /* MPI may raise an error and jump */
         if (status == CX_OK)
             status = staged(&a, &mpi_rc);
     }

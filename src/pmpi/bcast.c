@@ -16,10 +16,17 @@ static int call_mpi(const struct cx_buffer *buf, void *addr, int root,
     return cx_mpi.Bcast_c(addr, buf->count, buf->type, root, comm);
 }
 
+/* Does this rank's buffer hold the data? Between two groups the root says so
+ * with MPI_ROOT, and the others name its rank in its own group. */
+static int is_source(const struct cx_comm *c, int root)
+{
+    return c->inter ? root == MPI_ROOT : c->rank == root;
+}
+
 static enum cx_status staged(const struct cx_buffer *buf, int root,
                              const struct cx_comm *c, int *mpi_rc)
 {
-    int is_root = c->rank == root;
+    int is_root = is_source(c, root);
     struct cx_mirror mirror;
     enum cx_status status, closed;
 
@@ -36,16 +43,15 @@ static enum cx_status packed(struct cx_comm *c, struct cx_buffer *buf,
                              struct cx_call *call, struct cx_result *result)
 {
     void *bytes = cx_alloc(buf->nbytes, 1);
-    enum cx_status status = CX_ERR_NOMEM;
+    enum cx_status status = bytes != NULL ? CX_OK : CX_ERR_NOMEM;
 
-    if (bytes == NULL)
-        return status;
-    status = cx_buffer_query(buf);
+    if (status == CX_OK)
+        status = cx_buffer_query(buf);
     if (status == CX_OK && c->rank == call->root)
         status = cx_buffer_pack(buf, bytes);
     call->dst = bytes;
-    if (status == CX_OK)
-        status = cx_engine()->collective(c->team, call, result);
+    call->failed = status; /* joins all the same: the others must hear of it */
+    status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK && c->rank != call->root)
         status = cx_buffer_unpack(buf, bytes);
     if (cx_mem_on_gpu(&buf->mem))
@@ -62,6 +68,14 @@ static enum cx_status engine(struct cx_comm *c, struct cx_buffer *buf,
     return packed(c, buf, call, result);
 }
 
+/* MPI_PROC_NULL takes no part: also for MPI. */
+static int is_root_argument(const struct cx_comm *c, int root)
+{
+    if (c->inter && root == MPI_ROOT)
+        return 1;
+    return root >= 0 && root < c->peers;
+}
+
 int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
                    MPI_Comm comm, int *rc)
 {
@@ -74,12 +88,13 @@ int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     const char *why = NULL;
     int mpi_rc = MPI_SUCCESS;
 
-    if (count < 0 || type == MPI_DATATYPE_NULL || root < 0 ||
+    if (count < 0 || type == MPI_DATATYPE_NULL ||
         (count > 0 && buffer == NULL && cx_type_basic(type)) ||
         !cx_entry_begin(&entry, comm))
         return 0;
     status = cx_buffer_init(&buf, buffer, count, type);
-    if (status != CX_OK || root >= entry.c->size || buf.nbytes == 0)
+    if (status != CX_OK || !buf.usable || buf.nbytes == 0 ||
+        !is_root_argument(entry.c, root))
         return cx_entry_pass(&entry, CX_BCAST, "nothing to send", 0);
     call = (struct cx_call){
         .func = CX_BCAST,
@@ -89,22 +104,19 @@ int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
         .root = root,
     };
     way = cx_way_of(entry.c, &call, &why, &status);
-    if (status == CX_OK && cx_passes(&entry, way, &buf, &why))
+    if (status == CX_OK && cx_passes(&entry, way, &buf, NULL, &why))
         return cx_entry_pass(&entry, CX_BCAST, why, buf.nbytes);
     if (status == CX_OK && way == CX_WAY_ENGINE) {
         status = engine(entry.c, &buf, &call, &result);
         why = result.algorithm;
-        if (status == CX_DECLINED) {
-            way = CX_WAY_STAGED;
-            why = "engine could not build its plan";
-            status = CX_OK;
-        }
+        cx_entry_declined(&way, &why, &status);
     }
     if (status == CX_OK && way == CX_WAY_STAGED) {
         status = cx_buffer_query(&buf);
         if (status == CX_OK && !cx_mem_on_gpu(&buf.mem))
             return cx_entry_pass(&entry, CX_BCAST, why, buf.nbytes);
         result.device_bytes = buf.nbytes;
+        cx_guard_leave(&entry.guard); /* MPI may raise an error and jump */
         if (status == CX_OK)
             status = staged(&buf, root, entry.c, &mpi_rc);
     }

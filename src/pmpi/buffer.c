@@ -13,6 +13,18 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
+/* An uncommitted type is for MPI to report, in the name of the call. */
+static int committed(MPI_Datatype type)
+{
+    int position = 0;
+    char nothing;
+
+    if (cx_type_basic(type) || cx_engine_self_comm() == MPI_COMM_NULL)
+        return 1;
+    return cx_mpi.Pack(&nothing, 0, type, &nothing, 0, &position,
+                       cx_engine_self_comm()) == MPI_SUCCESS;
+}
+
 enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
                               MPI_Count count, MPI_Datatype type)
 {
@@ -30,6 +42,7 @@ enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
     if (cx_mul((size_t)count, (size_t)buf->size, &buf->nbytes) != CX_OK)
         return CX_ERR_ARG;
     buf->dense = cx_type_basic(type) && buf->size == buf->extent;
+    buf->usable = committed(type);
     if (buf->nbytes == 0)
         return CX_OK;
     last = (ptrdiff_t)((count - 1) * buf->extent); /* may be negative */
@@ -46,54 +59,88 @@ static char *first_byte(const struct cx_buffer *buf)
 
 enum cx_status cx_buffer_query(struct cx_buffer *buf)
 {
-    const struct cx_engine_api *engine;
-
     memset(&buf->mem, 0, sizeof(buf->mem));
     buf->mem.device = -1;
     if (buf->nbytes == 0 || !cx_front_libcuda())
         return CX_OK;
-    engine = cx_engine();
-    if (engine == NULL)
-        return CX_OK; /* said when it could not be loaded */
-    return engine->mem_query(first_byte(buf), buf->span, &buf->mem);
+    return cx_buffer_mem_query(first_byte(buf), buf->span, &buf->mem);
 }
 
-/* MPI_Pack or MPI_Unpack of host memory, of any count. */
+/* MPICH 4.0.2 refuses to pack from a null address, which MPI_BOTTOM is: names
+ * the same bytes from `base` by a type shifted by -base. Freed by the caller.
+ */
+static enum cx_status shifted_type(const struct cx_buffer *buf, void *base,
+                                   MPI_Datatype *type)
+{
+    MPI_Aint displacement = -(MPI_Aint)(uintptr_t)base;
+    int count = (int)buf->count;
+
+    if (buf->count > INT_MAX ||
+        cx_mpi.Type_create_hindexed(1, &count, &displacement, buf->type,
+                                    type) != MPI_SUCCESS)
+        return CX_ERR_MPI;
+    if (cx_mpi.Type_commit(type) == MPI_SUCCESS)
+        return CX_OK;
+    cx_mpi.Type_free(type);
+    return CX_ERR_MPI;
+}
+
+/* MPI_Pack (`packing`) or MPI_Unpack of host memory at `addr`, of any count;
+ * on a communicator of ours, so that an error is ours to report. */
+static int call_pack(int packing, void *addr, MPI_Count count,
+                     MPI_Datatype type, void *packed, size_t nbytes)
+{
+    MPI_Comm self = cx_engine_self_comm() != MPI_COMM_NULL
+                        ? cx_engine_self_comm()
+                        : MPI_COMM_SELF;
+    MPI_Count wide = 0;
+    int position = 0;
+
+    if (nbytes > INT_MAX || count > INT_MAX) {
+        if (cx_mpi.Pack_c == NULL || cx_mpi.Unpack_c == NULL)
+            return MPI_ERR_COUNT;
+        return packing ? cx_mpi.Pack_c(addr, count, type, packed,
+                                       (MPI_Count)nbytes, &wide, self)
+                       : cx_mpi.Unpack_c(packed, (MPI_Count)nbytes, &wide, addr,
+                                         count, type, self);
+    }
+    return packing ? cx_mpi.Pack(addr, (int)count, type, packed, (int)nbytes,
+                                 &position, self)
+                   : cx_mpi.Unpack(packed, (int)nbytes, &position, addr,
+                                   (int)count, type, self);
+}
+
+static enum cx_status convert(const struct cx_buffer *buf, int packing,
+                              void *addr, void *packed)
+{
+    MPI_Datatype type;
+    void *base = (void *)(uintptr_t)buf->low; /* of MPI_BOTTOM: the address */
+    enum cx_status status;
+    int rc;
+
+    if (addr != NULL) {
+        rc = call_pack(packing, addr, buf->count, buf->type, packed,
+                       buf->nbytes);
+    } else {
+        status = shifted_type(buf, base, &type);
+        if (status != CX_OK)
+            return status;
+        rc = call_pack(packing, base, 1, type, packed, buf->nbytes);
+        cx_mpi.Type_free(&type);
+    }
+    return rc == MPI_SUCCESS ? CX_OK : CX_ERR_MPI;
+}
+
 static enum cx_status mpi_pack(const struct cx_buffer *buf, const void *from,
                                void *packed)
 {
-    int position = 0, rc;
-    MPI_Count wide = 0;
-
-    if (buf->nbytes <= INT_MAX && buf->count <= INT_MAX) {
-        rc = cx_mpi.Pack(from, (int)buf->count, buf->type, packed,
-                         (int)buf->nbytes, &position, MPI_COMM_SELF);
-        wide = position;
-    } else if (cx_mpi.Pack_c != NULL) {
-        rc = cx_mpi.Pack_c(from, buf->count, buf->type, packed,
-                           (MPI_Count)buf->nbytes, &wide, MPI_COMM_SELF);
-    } else {
-        return CX_ERR_MPI;
-    }
-    return rc == MPI_SUCCESS && (size_t)wide == buf->nbytes ? CX_OK
-                                                            : CX_ERR_MPI;
+    return convert(buf, 1, (void *)(uintptr_t)from, packed);
 }
 
 static enum cx_status mpi_unpack(const struct cx_buffer *buf,
                                  const void *packed, void *to)
 {
-    int position = 0, rc;
-    MPI_Count wide = 0;
-
-    if (buf->nbytes <= INT_MAX && buf->count <= INT_MAX)
-        rc = cx_mpi.Unpack(packed, (int)buf->nbytes, &position, to,
-                           (int)buf->count, buf->type, MPI_COMM_SELF);
-    else if (cx_mpi.Unpack_c != NULL)
-        rc = cx_mpi.Unpack_c(packed, (MPI_Count)buf->nbytes, &wide, to,
-                             buf->count, buf->type, MPI_COMM_SELF);
-    else
-        return CX_ERR_MPI;
-    return rc == MPI_SUCCESS ? CX_OK : CX_ERR_MPI;
+    return convert(buf, 0, to, (void *)(uintptr_t)packed);
 }
 
 /* The address to give MPI so that the first byte touched is `host`. */
@@ -142,7 +189,6 @@ static size_t next_run(const unsigned char *mask, size_t span, size_t *at)
 static enum cx_status scatter(const struct cx_buffer *buf,
                               const unsigned char *mask, const char *host)
 {
-    const struct cx_engine_api *engine = cx_engine();
     char *device = first_byte(buf);
     size_t at = 0, width = next_run(mask, buf->span, &at);
     enum cx_status status = CX_OK;
@@ -157,8 +203,8 @@ static enum cx_status scatter(const struct cx_buffer *buf,
             if (next_width != width || at != first + rows * pitch)
                 break;
         }
-        status = engine->mem_copy2d(&buf->mem, 0, device + first, pitch,
-                                    host + first, pitch, width, rows);
+        status = cx_buffer_mem_copy2d(&buf->mem, 0, device + first, pitch,
+                                      host + first, pitch, width, rows);
         width = next_width;
     }
     return status;
@@ -171,8 +217,8 @@ static enum cx_status write_back(const struct cx_buffer *buf, const char *host)
     enum cx_status status;
 
     if (buf->dense)
-        return cx_engine()->mem_copy(&buf->mem, 0, first_byte(buf), host,
-                                     buf->span);
+        return cx_buffer_mem_copy(&buf->mem, 0, first_byte(buf), host,
+                                  buf->span);
     status = make_mask(buf, &mask);
     if (status != CX_OK)
         return status;
@@ -193,8 +239,7 @@ enum cx_status cx_buffer_pack(const struct cx_buffer *buf, void *packed)
     host = cx_alloc(buf->span, 1);
     if (host == NULL)
         return CX_ERR_NOMEM;
-    status =
-        cx_engine()->mem_copy(&buf->mem, 1, host, first_byte(buf), buf->span);
+    status = cx_buffer_mem_copy(&buf->mem, 1, host, first_byte(buf), buf->span);
     if (status == CX_OK)
         status = mpi_pack(buf, rebase(buf, host), packed);
     cx_free(host);
@@ -234,8 +279,8 @@ enum cx_status cx_mirror_open(struct cx_mirror *mirror,
     if (mirror->host == NULL)
         return CX_ERR_NOMEM;
     if (copy_in)
-        status = cx_engine()->mem_copy(&buf->mem, 1, mirror->host,
-                                       first_byte(buf), buf->span);
+        status = cx_buffer_mem_copy(&buf->mem, 1, mirror->host, first_byte(buf),
+                                    buf->span);
     mirror->addr = rebase(buf, mirror->host);
     return status;
 }

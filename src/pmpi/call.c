@@ -57,9 +57,11 @@ int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
                         cx_now_us() - entry->start_us);
     /* Left before the handler runs: it may throw, or call MPI itself. */
     cx_guard_leave(&entry->guard);
-    if (status != CX_OK)
-        return raise_error(comm, status);
-    return mpi_rc;
+    if (status == CX_OK)
+        return mpi_rc;
+    if (entry->c->poison == CX_OK)
+        entry->c->poison = status;
+    return raise_error(comm, status);
 }
 
 /* A device pointer is never handed to an MPI that may not be GPU-aware. */
@@ -68,8 +70,13 @@ static int mpi_takes_device(void)
     return cx_mpi.gpu_aware != NULL && cx_mpi.gpu_aware() == 1;
 }
 
+static int on_host(struct cx_buffer *buf)
+{
+    return cx_buffer_query(buf) == CX_OK && !cx_mem_on_gpu(&buf->mem);
+}
+
 int cx_passes(const struct cx_entry *entry, enum cx_way way,
-              struct cx_buffer *buf, const char **why)
+              struct cx_buffer *a, struct cx_buffer *b, const char **why)
 {
     if (way == CX_WAY_STAGED)
         return entry->c->state == CX_COMM_OFF || !cx_front_libcuda() ||
@@ -77,7 +84,17 @@ int cx_passes(const struct cx_entry *entry, enum cx_way way,
     if (cx_front.settings.scope != CX_SCOPE_DEVICE)
         return 0;
     *why = "host buffer, COAX_SCOPE=device";
-    return cx_buffer_query(buf) == CX_OK && !cx_mem_on_gpu(&buf->mem);
+    return on_host(a) && (b == NULL || on_host(b));
+}
+
+void cx_entry_declined(enum cx_way *way, const char **why,
+                       enum cx_status *status)
+{
+    if (*status != CX_DECLINED)
+        return;
+    *way = CX_WAY_STAGED;
+    *why = "engine could not build its plan";
+    *status = CX_OK;
 }
 
 enum cx_way cx_way_of(struct cx_comm *c, const struct cx_call *call,
@@ -85,7 +102,11 @@ enum cx_way cx_way_of(struct cx_comm *c, const struct cx_call *call,
 {
     enum cx_path path = CX_PATH_MPI;
 
-    *status = CX_OK;
+    *status = c->poison;
+    if (c->poison != CX_OK) {
+        *why = "an earlier call failed";
+        return CX_WAY_STAGED;
+    }
     if (c->state == CX_COMM_ENGAGED) {
         *status = cx_engine()->route(c->team, call, &path, why);
         return path == CX_PATH_ENGINE ? CX_WAY_ENGINE : CX_WAY_STAGED;

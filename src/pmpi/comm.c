@@ -71,7 +71,10 @@ static struct cx_comm *create_state(MPI_Comm comm)
     c->comm = comm;
     cx_mpi.Comm_rank(comm, &c->rank);
     cx_mpi.Comm_size(comm, &c->size);
+    c->peers = c->size;
     if (cx_mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) {
+        c->inter = 1;
+        cx_mpi.Comm_remote_size(comm, &c->peers);
         /* No agreement spans two groups: device buffers are staged. */
         c->state = CX_COMM_STAGE;
         c->reason = "intercommunicator";

@@ -18,6 +18,7 @@
 static struct cx_engine_api api;
 static enum { NOT_TRIED, LOADED, FAILED } state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char failure[1024];
 
 /* --- the poke: one pending receive that nobody will ever send to ---------- */
 
@@ -37,6 +38,8 @@ static void poke_begin(void)
 {
     /* A split, not a dup: dup runs the attribute callbacks of others. */
     if (cx_mpi.Comm_split(MPI_COMM_SELF, 0, 0, &poke_comm) != MPI_SUCCESS ||
+        cx_mpi.Comm_set_errhandler(poke_comm, MPI_ERRORS_RETURN) !=
+            MPI_SUCCESS ||
         cx_mpi.Irecv(&poke_byte, 1, MPI_BYTE, 0, 0, poke_comm, &poke_req) !=
             MPI_SUCCESS)
         cx_warn("cannot post the receive that drives MPI while Coax waits: "
@@ -136,7 +139,7 @@ static int open_library(void)
     void *handle = dlopen(cx_engine_path(), RTLD_NOW | RTLD_LOCAL);
 
     if (handle == NULL) {
-        cx_warn("cannot load the engine: %s", dlerror());
+        snprintf(failure, sizeof(failure), "%s", dlerror());
         return 0;
     }
     entry.object = dlsym(handle, CX_ENGINE_SYMBOL);
@@ -146,9 +149,10 @@ static int open_library(void)
     if (entry.object == NULL || entry.open(&services, &api) != CX_OK ||
         api.version != CX_BRIDGE_VERSION ||
         strcmp(api.build_id, COAX_BUILD_ID) != 0) {
-        cx_warn("%s is not of the same build as libcoax.so (%s): reinstall "
-                "Coax, both files come together",
-                cx_engine_path(), COAX_BUILD_ID);
+        snprintf(failure, sizeof(failure),
+                 "%s is not of the same build as libcoax.so (%s): reinstall "
+                 "Coax, both files come together",
+                 cx_engine_path(), COAX_BUILD_ID);
         return 0;
     }
     return 1;
@@ -165,7 +169,6 @@ const struct cx_engine_api *cx_engine(void)
         save_signals(saved);
         if (open_library()) {
             poke_begin();
-            cx_front_hook_teardown();
             __atomic_store_n(&state, LOADED, __ATOMIC_RELEASE);
         } else {
             state = FAILED;
@@ -174,6 +177,16 @@ const struct cx_engine_api *cx_engine(void)
     }
     pthread_mutex_unlock(&lock);
     return state == LOADED ? &api : NULL;
+}
+
+const char *cx_engine_error(void)
+{
+    return failure;
+}
+
+MPI_Comm cx_engine_self_comm(void)
+{
+    return poke_comm;
 }
 
 void cx_engine_quiesce(void)

@@ -31,6 +31,34 @@ static int node_has_gpu(void)
     return 0;
 }
 
+/* Runs inside MPI_Finalize, with MPI still usable. Callbacks on MPI_COMM_SELF
+ * run last set first: hung up in MPI_Init, this one comes after those of the
+ * program, which may still call collectives. Wrappers stay valid afterwards:
+ * they pass. */
+static int teardown(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    if (atomic_load(&cx_front_mode) != CX_FRONT_READY)
+        return MPI_SUCCESS;
+    cx_front.down = 1;
+    if (cx_front.settings.stats)
+        cx_stats_print();
+    cx_engine_quiesce();
+    return MPI_SUCCESS;
+}
+
+static void hook_teardown(void)
+{
+    if (cx_mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, teardown, &self_keyval,
+                                  NULL) != MPI_SUCCESS ||
+        cx_mpi.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL) != MPI_SUCCESS)
+        cx_warn("cannot set an attribute on MPI_COMM_SELF: nothing will be "
+                "released at the end");
+}
+
 static void load(void)
 {
     struct cx_settings *s = &cx_front.settings;
@@ -38,11 +66,19 @@ static void load(void)
     cx_settings_load(s);
     if (cx_mpi.Comm_rank(MPI_COMM_WORLD, &cx_front.world_rank) != MPI_SUCCESS)
         cx_front.world_rank = -1;
-    cx_log_init((enum cx_log_level)s->debug, s->debug_file,
-                cx_front.world_rank);
+    if (cx_mpi.Comm_size(MPI_COMM_WORLD, &cx_front.world_size) != MPI_SUCCESS)
+        cx_front.world_size = 0;
+    if (cx_log_init((enum cx_log_level)s->debug, s->debug_file,
+                    cx_front.world_rank) != 0 &&
+        cx_front.world_rank == 0)
+        cx_warn("cannot open COAX_DEBUG_FILE=%s: logging to stderr",
+                s->debug_file);
+    /* Rank 0 speaks for the job; what only others have is found when they
+     * agree on a communicator of all. */
+    if (s->nproblems > 0 && cx_front.world_rank == 0)
+        cx_warn("%s", s->problem);
     cx_front.node_has_gpu = node_has_gpu();
-    if (s->stats)
-        cx_front_hook_teardown();
+    hook_teardown();
     atomic_store_explicit(&up, 1, memory_order_release);
 }
 
@@ -63,37 +99,6 @@ int cx_front_begin(void)
         load();
     pthread_mutex_unlock(&begin_lock);
     return !cx_front.down;
-}
-
-/* Runs inside MPI_Finalize, with MPI still usable; first of all callbacks when
- * set last, so wrappers must stay valid afterwards: they pass. */
-static int teardown(MPI_Comm comm, int keyval, void *value, void *extra)
-{
-    (void)comm;
-    (void)keyval;
-    (void)value;
-    (void)extra;
-    if (atomic_load(&cx_front_mode) != CX_FRONT_READY)
-        return MPI_SUCCESS;
-    cx_front.down = 1;
-    if (cx_front.settings.nproblems > 0 && !cx_front.problems_reported &&
-        cx_front.world_rank == 0)
-        cx_warn("%s", cx_front.settings.problem);
-    if (cx_front.settings.stats)
-        cx_stats_print();
-    cx_engine_quiesce();
-    return MPI_SUCCESS;
-}
-
-void cx_front_hook_teardown(void)
-{
-    if (self_keyval != MPI_KEYVAL_INVALID)
-        return;
-    if (cx_mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, teardown, &self_keyval,
-                                  NULL) != MPI_SUCCESS ||
-        cx_mpi.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL) != MPI_SUCCESS)
-        cx_warn("cannot set an attribute on MPI_COMM_SELF: nothing will be "
-                "released at the end");
 }
 
 void cx_front_after_finalize(void)

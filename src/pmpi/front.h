@@ -75,9 +75,9 @@ cx_fn cx_raw(enum cx_wrapped which);
 struct cx_front {
     struct cx_settings settings;
     int world_rank; /* -1 until MPI is up */
+    int world_size;
     int node_has_gpu;
     int down; /* MPI is being finalized: pass everything */
-    int problems_reported;
 };
 
 extern struct cx_front cx_front;
@@ -85,8 +85,6 @@ extern struct cx_front cx_front;
 /* Settings, log, rank; idempotent, cheap after the first time. Returns 0 when
  * the front must pass everything (inert, not initialised, finalized). */
 int cx_front_begin(void);
-/* Hangs the teardown on MPI_COMM_SELF, once. */
-void cx_front_hook_teardown(void);
 void cx_front_after_finalize(void);
 /* Has this process loaded libcuda? Cheap when nothing was loaded since. */
 int cx_front_libcuda(void);
@@ -116,8 +114,13 @@ struct cx_comm {
     enum cx_comm_state state;
     const char *reason; /* static storage: why not engaged */
     int rank, size;
-    uint64_t ncalls;      /* collectives of ours, while asleep */
-    struct cx_team *team; /* owned, when engaged */
+    int inter;             /* intercommunicator */
+    int peers;             /* ranks whose data arrives: size, or the remote's */
+    uint64_t ncalls;       /* collectives of ours, while asleep */
+    struct cx_team *team;  /* owned, when engaged */
+    enum cx_status poison; /* not CX_OK: a call failed here, perhaps before it
+                              reached the others: the ranks are out of step,
+                              and a later call must not meet the wrong one */
 };
 
 /* Cells of communicators that are off: handle << 32 | 1. */
@@ -173,12 +176,31 @@ enum cx_missing cx_missing_describe(char *out, size_t n);
 
 /* Is the library file there? Does not load it. */
 int cx_engine_present(void);
-/* Loads it once; NULL when it cannot be loaded (logged once). Local. */
+/* Loads it once; NULL when it cannot be loaded. Local, silent. */
 const struct cx_engine_api *cx_engine(void);
+/* Why it could not be loaded; one sentence. */
+const char *cx_engine_error(void);
+/* A private communicator of this process alone that returns errors;
+ * MPI_COMM_NULL before the engine is loaded. */
+MPI_Comm cx_engine_self_comm(void);
 void cx_engine_quiesce(void);
 void cx_engine_close(void);
 /* Path of the engine library, for messages. */
 const char *cx_engine_path(void);
+
+/* --- memory.c: memory kinds and copies, with the engine or without ---------
+ */
+
+CX_MUST enum cx_status cx_buffer_mem_query(const void *addr, size_t nbytes,
+                                           struct cx_mem *out);
+CX_MUST enum cx_status cx_buffer_mem_copy(const struct cx_mem *mem, int to_host,
+                                          void *dst, const void *src,
+                                          size_t nbytes);
+CX_MUST enum cx_status cx_buffer_mem_copy2d(const struct cx_mem *mem,
+                                            int to_host, void *dst,
+                                            size_t dpitch, const void *src,
+                                            size_t spitch, size_t width,
+                                            size_t rows);
 
 /* --- handles.c: MPI handles to engine enums --------------------------------
  */
@@ -199,6 +221,7 @@ struct cx_buffer {
     MPI_Datatype type;
     /* filled by cx_buffer_init */
     MPI_Count size, lb, extent, true_lb, true_extent; /* of one element */
+    int usable;    /* committed: MPI will pack it */
     int dense;     /* basic type: the bytes in memory are the signature */
     size_t nbytes; /* of the signature, all elements */
     ptrdiff_t low; /* first byte touched, relative to addr */
@@ -260,15 +283,19 @@ int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
 int cx_entry_pass(struct cx_entry *entry, enum cx_func func, const char *why,
                   size_t nbytes);
 
+/* The engine declined, on all ranks: stage instead. */
+void cx_entry_declined(enum cx_way *way, const char **why,
+                       enum cx_status *status);
+
 /* Which way a call of these agreed facts takes on this communicator. `*why`:
  * algorithm unknown yet, or why it is not the engine. */
 enum cx_way cx_way_of(struct cx_comm *c, const struct cx_call *call,
                       const char **why, enum cx_status *status);
 /* Does the call pass to MPI untouched after all? Because MPI may see any
- * buffer, or because `buf` is on the host and COAX_SCOPE=device; then `*why`
- * says so. */
+ * buffer, or because all of this rank's (`b` may be NULL) are on the host and
+ * COAX_SCOPE=device; then `*why` says so. */
 int cx_passes(const struct cx_entry *entry, enum cx_way way,
-              struct cx_buffer *buf, const char **why);
+              struct cx_buffer *a, struct cx_buffer *b, const char **why);
 
 /* --- allreduce.c, bcast.c, allgather.c ---------------------------------------
  */

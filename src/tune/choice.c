@@ -132,6 +132,7 @@ static enum cx_status parse_rule(struct parser *p, enum cx_func func,
     struct span rest = text, name = next_part(&rest, '@'), low;
     struct rule *rule = &p->chooser->rules[p->chooser->nrules];
     char known[128];
+    int dash, ranged;
 
     list_names(func, p->names, known, sizeof(known));
     if (p->chooser->nrules == MAX_RULES) {
@@ -147,8 +148,10 @@ static enum cx_status parse_rule(struct parser *p, enum cx_func func,
                  cx_func_str(func), (int)name.len, name.at, known);
         return CX_ERR_CONFIG;
     }
+    dash = memchr(rest.at, '-', rest.len) != NULL;
+    ranged = rest.at > name.at + name.len; /* an '@' was there */
     low = next_part(&rest, '-');
-    if (parse_bound(low, 0, &rule->min) != 0 ||
+    if (ranged != dash || parse_bound(low, 0, &rule->min) != 0 ||
         parse_bound(rest, SIZE_MAX, &rule->max) != 0 || rule->min > rule->max) {
         snprintf(p->why, p->why_size,
                  "COAX_ALGO: '%.*s' is not NAME@MIN-MAX with sizes such as "

@@ -76,6 +76,8 @@ static void test_refused(void)
         "allreduce:ring,,ring",
         "ring",
         "allreduce:ring;bogus",
+        "allreduce:ring@5",
+        "allreduce:ring@",
     };
     size_t i;
 
