@@ -2,7 +2,8 @@
 /* run_program.c - finds the program and tells whether it can be preloaded.
  *
  * The loader ignores LD_PRELOAD without a word for static and set-uid
- * programs; here they are refused with a line that says why. */
+ * programs. They are started, with one line that says that Coax is not there;
+ * refused where COAX_ALGO forces an algorithm that nobody would run. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +27,16 @@ static int search_path(const char *name, char *out)
     char *copy = strdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
     char *rest = copy, *dir;
     int error = copy ? ENOENT : ENOMEM;
+    char file[PATH_MAX];
 
     while (error && (dir = strsep(&rest, ":"))) {
         struct stat st;
-        int n = snprintf(out, PATH_MAX, "%s/%s", *dir ? dir : ".", name);
+        int n = snprintf(file, sizeof file, "%s/%s", *dir ? dir : ".", name);
 
-        if (n >= PATH_MAX || stat(out, &st) || !S_ISREG(st.st_mode))
+        if (n >= PATH_MAX || stat(file, &st) || !S_ISREG(st.st_mode))
             continue;
-        error = access(out, X_OK) ? EACCES : 0;
+        error = access(file, X_OK) ? EACCES : 0;
+        strcpy(out, file); /* of several, the one that error is about */
     }
     free(copy);
     return error;
@@ -77,6 +80,21 @@ int run_find_program(const char *name, char *out)
     return 0;
 }
 
+/* Coax cannot get into the program, and says why; the program runs all the
+ * same on plain MPI, unless the user has forced something. */
+static int cannot_preload(const char *path, const char *why)
+{
+    const char *algo = getenv("COAX_ALGO");
+
+    if (algo && *algo)
+        return cli_fail(CLI_CANNOT_EXECUTE,
+                        "%s %s: COAX_ALGO cannot be obeyed; unset it to run "
+                        "without Coax",
+                        path, why);
+    cli_warn("%s %s: running without Coax", path, why);
+    return 0;
+}
+
 /* Would the kernel start it in secure mode, where preloads are ignored? */
 static int check_secure(const char *path)
 {
@@ -87,10 +105,10 @@ static int check_secure(const char *path)
     if ((st.st_mode & S_ISUID && st.st_uid != getuid()) ||
         (st.st_mode & S_ISGID && st.st_gid != getgid()) ||
         (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0))
-        return cli_fail(CLI_CANNOT_EXECUTE,
-                        "%s has a set-uid, set-gid or capability mark: the "
-                        "loader ignores preloads there; run a copy without it",
-                        path);
+        return cannot_preload(path,
+                              "has a set-uid, set-gid or capability mark, and "
+                              "the loader ignores preloads there (a copy "
+                              "without the mark would do)");
     return 0;
 }
 
@@ -130,19 +148,16 @@ static int own_machine(void)
 static int check_elf(const char *path, int fd, const Elf64_Ehdr *header)
 {
     if (header->e_ident[EI_CLASS] != ELFCLASS64)
-        return cli_fail(CLI_CANNOT_EXECUTE,
-                        "%s is a 32-bit program; Coax serves 64-bit ones only",
-                        path);
+        return cannot_preload(path, "is a 32-bit program, and Coax serves "
+                                    "64-bit ones only");
     if (header->e_machine != own_machine())
         return cli_fail(CLI_CANNOT_EXECUTE,
                         "%s is for another kind of processor (ELF machine "
                         "%d); rebuild it for this one",
                         path, header->e_machine);
     if (has_loader(fd, header) == 0)
-        return cli_fail(CLI_CANNOT_EXECUTE,
-                        "%s is statically linked, nothing can be preloaded; "
-                        "link it dynamically",
-                        path);
+        return cannot_preload(path, "is statically linked, so nothing can be "
+                                    "preloaded (link it dynamically)");
     return 0;
 }
 

@@ -68,3 +68,14 @@ refused()
     [ "$(wc -l <err)" -eq 1 ] || bad "coax $*: not one line: $(cat err)"
     [ -s out ] && bad "coax $*: output beside an error: $(cat out)"
 }
+
+# warned STATUS WORDS ARGUMENTS...: the program runs, with exactly one line.
+warned()
+{
+    code=$1
+    words=$2
+    shift 2
+    run "$code" "$@"
+    has err "$words"
+    [ "$(wc -l <err)" -eq 1 ] || bad "coax $*: not one line: $(cat err)"
+}

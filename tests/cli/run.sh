@@ -47,16 +47,18 @@ printf '#!/no/such/interpreter\n' >orphan
 chmod +x orphan
 refused 126 "interpreter '/no/such/interpreter'" run ./orphan
 
-# Programs that the loader would start without Coax.
+# Programs that the loader would start without Coax: they run, with one line,
+# unless an algorithm is forced that nobody would run.
 if "$cc" -static -o static seven.c 2>/dev/null; then
-    refused 126 'statically linked' run ./static
+    warned 7 'statically linked.*running without Coax' run ./static
+    COAX_ALGO=allreduce:ring refused 126 'statically linked' run ./static
     printf '#! %s/static\n' "$tmp" >script
     chmod +x script
-    refused 126 'statically linked' run ./script
+    warned 7 'statically linked' run ./script
 fi
 cp seven narrow
 printf '\001' | dd of=narrow bs=1 seek=4 conv=notrunc 2>dd.log
-refused 126 '32-bit' run ./narrow
+COAX_ALGO=bcast:chain refused 126 '32-bit' run ./narrow
 cp seven foreign
 printf '\363' | dd of=foreign bs=1 seek=18 conv=notrunc 2>dd.log
 refused 126 'another kind of processor' run ./foreign
@@ -64,7 +66,7 @@ if [ "$(id -u)" -eq 0 ]; then
     cp seven raised
     chown 65534 raised
     chmod u+s raised
-    refused 126 'set-uid' run ./raised
+    warned 7 'set-uid' run ./raised
 fi
 
 # A damaged installation: one warning, from rank 0 only, and the program runs.
