@@ -59,6 +59,14 @@ static void slab_release(struct cx_instance *inst, struct cx_slab *slab)
     memset(slab, 0, sizeof(*slab));
 }
 
+/* Pinned memory ends with its context; a reset one has the same address. */
+static int is_usable(const struct cx_slab *slab, size_t nbytes,
+                     const struct cx_mem *mem)
+{
+    return nbytes <= slab->nbytes &&
+           (!mem || (slab->ctx == mem->ctx && slab->ctx_id == mem->ctx_id));
+}
+
 /* Slots of one space for this call. */
 static enum cx_status slab_reserve(struct cx_instance *inst,
                                    enum cx_space space)
@@ -73,7 +81,7 @@ static enum cx_status slab_reserve(struct cx_instance *inst,
 
     if (nbytes == 0)
         return CX_OK;
-    if (nbytes > slab->nbytes || (pinned && slab->ctx != mem->ctx)) {
+    if (!is_usable(slab, nbytes, mem)) {
         slab_release(inst, slab);
         if (pinned)
             status = inst->io.gpu_ops->pinned_alloc(inst->io.gpu, mem, nbytes,
@@ -86,6 +94,7 @@ static enum cx_status slab_reserve(struct cx_instance *inst,
         slab->nbytes = nbytes;
         slab->pinned = pinned;
         slab->ctx = pinned ? mem->ctx : NULL;
+        slab->ctx_id = pinned ? mem->ctx_id : 0;
     }
     place->slots = slab->mem;
     return CX_OK;

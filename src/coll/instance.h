@@ -68,7 +68,8 @@ struct cx_slab {
     void *mem; /* owned; from gpu_ops->pinned_alloc where `pinned` */
     size_t nbytes;
     int pinned;
-    void *ctx; /* that `mem` is pinned for */
+    void *ctx; /* that `mem` is pinned for, and its number */
+    uint64_t ctx_id;
 };
 
 enum cx_instance_state { CX_INST_IDLE, CX_INST_RUNNING, CX_INST_FAILED };

@@ -50,6 +50,15 @@ static void nodes_free(struct node *node)
     }
 }
 
+static void lose(struct cx_gpu *gpu, const struct context *ctx)
+{
+    gpu->losses++;
+    for (struct pinned *pinned = gpu->pinned; pinned; pinned = pinned->next) {
+        if (pinned->cu == ctx->cu)
+            pinned->gone = 1;
+    }
+}
+
 void cx_cuda_context_drop(struct cx_gpu *gpu, struct context *ctx,
                           enum cx_status status)
 {
@@ -58,6 +67,8 @@ void cx_cuda_context_drop(struct cx_gpu *gpu, struct context *ctx,
     while (*link != ctx)
         link = &(*link)->next;
     *link = ctx->next;
+    if (status != CX_INPROGRESS)
+        lose(gpu, ctx);
     for (int dir = 0; dir < NDIRECTIONS; dir++) {
         for (struct node *node = ctx->queue[dir].head; node;
              node = node->next) {
@@ -186,6 +197,45 @@ err_leave:
     return rc;
 }
 
+uint64_t cx_cuda_ctx_life(struct cx_gpu *gpu, CUcontext cu_ctx)
+{
+    const struct driver *cu = gpu->driver;
+    unsigned long long id = cx_cuda_ctx_id(cu, cu_ctx);
+    struct context *ctx = id ? NULL : find(gpu, cu_ctx);
+    struct visit visit;
+    int same;
+
+    if (id)
+        return id;
+    if (ctx && cx_cuda_enter(cu, cu_ctx, &visit) == CUDA_SUCCESS) {
+        same = is_same(cu, ctx);
+        cx_cuda_leave(&visit);
+        if (!same)
+            cx_cuda_context_drop(gpu, ctx, CX_ERR_GPU);
+    }
+    return gpu->losses;
+}
+
+/* The memory was made with our state in the context, so while that state is
+ * good, so is the memory. A new owner may have its address otherwise. */
+void cx_cuda_host_free(struct cx_gpu *gpu, const struct pinned *pinned)
+{
+    const struct driver *cu = cx_cuda_ready(gpu);
+    struct context *ctx = find(gpu, pinned->cu);
+    struct visit visit;
+    CUresult res;
+
+    if (!cu || pinned->gone ||
+        cx_cuda_enter(cu, pinned->cu, &visit) != CUDA_SUCCESS)
+        return;
+    if (!ctx || is_same(cu, ctx)) {
+        res = cu->cuMemFreeHost(pinned->ptr);
+        if (res != CUDA_SUCCESS && !cx_cuda_gone(res))
+            cx_debug("cuMemFreeHost: %d", (int)res);
+    }
+    cx_cuda_leave(&visit);
+}
+
 void cx_cuda_contexts_destroy(struct cx_gpu *gpu)
 {
     const struct driver *cu = cx_cuda_ready(gpu);
@@ -193,12 +243,16 @@ void cx_cuda_contexts_destroy(struct cx_gpu *gpu)
 
     while (gpu->contexts) {
         struct context *ctx = gpu->contexts;
+        int same = 0;
 
         if (cu && cx_cuda_enter(cu, ctx->cu, &visit) == CUDA_SUCCESS) {
-            if (is_same(cu, ctx))
+            same = is_same(cu, ctx);
+            if (same)
                 release(cu, ctx);
             cx_cuda_leave(&visit);
         }
+        if (!same)
+            lose(gpu, ctx);
         cx_cuda_context_drop(gpu, ctx, CX_INPROGRESS);
     }
 }

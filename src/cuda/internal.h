@@ -55,6 +55,7 @@ struct pinned {
     struct pinned *next;
     void *ptr;
     CUcontext cu; /* NULL: plain memory */
+    int gone;     /* with its context */
 };
 
 struct cx_gpu {
@@ -64,6 +65,7 @@ struct cx_gpu {
     struct primary *primaries;
     struct pinned *pinned;
     unsigned long pending; /* copies under way */
+    uint64_t losses;       /* contexts found to be gone */
     struct cx_gpu_counters count;
 };
 
@@ -97,9 +99,15 @@ CX_MUST enum cx_status cx_cuda_visit(struct cx_gpu *gpu,
                                      const struct cx_mem *mem,
                                      struct context **out, struct visit *visit);
 /* The context's things are gone: frees what is ours, ends its copies with
- * `status`, unless that is CX_INPROGRESS: then they are only forgotten. */
+ * `status`, and its pinned memory is gone too; unless that is CX_INPROGRESS:
+ * then the copies are only forgotten. */
 void cx_cuda_context_drop(struct cx_gpu *gpu, struct context *ctx,
                           enum cx_status status);
+/* For struct cx_mem.ctx_id: the driver's number of the context, or one that
+ * changes when a context with things of ours is found to be gone. */
+uint64_t cx_cuda_ctx_life(struct cx_gpu *gpu, CUcontext ctx);
+/* Frees memory of cuMemHostAlloc where its context has not taken it along. */
+void cx_cuda_host_free(struct cx_gpu *gpu, const struct pinned *pinned);
 /* Waits for our copies and gives everything back, where it still exists. */
 void cx_cuda_contexts_destroy(struct cx_gpu *gpu);
 /* The primary context of a device that the program has in use, or NULL. */

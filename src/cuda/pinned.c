@@ -8,43 +8,31 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
-/* Memory from the driver, or NULL. */
-static void *driver_alloc(struct cx_gpu *gpu, const struct cx_mem *mem,
-                          size_t nbytes)
+/* Memory from the driver; NULL in `*out` where it gives none. */
+static enum cx_status driver_alloc(struct cx_gpu *gpu, const struct cx_mem *mem,
+                                   size_t nbytes, void **out)
 {
-    const struct driver *cu = cx_cuda_ready(gpu);
+    struct context *ctx;
     struct visit visit;
-    void *ptr = NULL;
+    enum cx_status rc;
     CUresult res;
 
-    if (!cu || !mem->ctx || !nbytes)
-        return NULL;
-    res = cx_cuda_enter(cu, mem->ctx, &visit);
-    if (res != CUDA_SUCCESS)
-        return NULL;
-    res = cu->cuMemHostAlloc(&ptr, nbytes, CU_MEMHOSTALLOC_PORTABLE);
+    *out = NULL;
+    if (!cx_cuda_ready(gpu) || !mem->ctx || !nbytes)
+        return CX_OK;
+    /* Our state in the context is what later tells that it was reset. */
+    rc = cx_cuda_visit(gpu, mem, &ctx, &visit);
+    if (rc != CX_OK)
+        return rc;
+    res = visit.cu->cuMemHostAlloc(out, nbytes, CU_MEMHOSTALLOC_PORTABLE);
     cx_cuda_leave(&visit);
     if (res == CUDA_SUCCESS)
-        return ptr;
+        return CX_OK;
+    *out = NULL;
     cx_debug("no pinned memory of %zu bytes (cuMemHostAlloc: %d): staging "
              "through plain memory, which copies slower",
              nbytes, (int)res);
-    return NULL;
-}
-
-static void driver_free(struct cx_gpu *gpu, CUcontext ctx, void *ptr)
-{
-    const struct driver *cu = cx_cuda_ready(gpu);
-    struct visit visit;
-    CUresult res;
-
-    /* A context that is gone took the memory with it. */
-    if (!cu || cx_cuda_enter(cu, ctx, &visit) != CUDA_SUCCESS)
-        return;
-    res = cu->cuMemFreeHost(ptr);
-    if (res != CUDA_SUCCESS && !cx_cuda_gone(res))
-        cx_debug("cuMemFreeHost: %d", (int)res);
-    cx_cuda_leave(&visit);
+    return CX_OK;
 }
 
 enum cx_status cx_cuda_pinned_alloc(struct cx_gpu *gpu,
@@ -52,10 +40,15 @@ enum cx_status cx_cuda_pinned_alloc(struct cx_gpu *gpu,
                                     void **out)
 {
     struct pinned *pinned = cx_alloc(1, sizeof(*pinned));
+    enum cx_status rc;
 
     if (!pinned)
         goto err;
-    pinned->ptr = driver_alloc(gpu, mem, nbytes);
+    rc = driver_alloc(gpu, mem, nbytes, &pinned->ptr);
+    if (rc != CX_OK) {
+        cx_free(pinned);
+        return rc;
+    }
     if (pinned->ptr) {
         pinned->cu = mem->ctx;
     } else {
@@ -88,7 +81,7 @@ void cx_cuda_pinned_free(struct cx_gpu *gpu, void *ptr)
         return;
     *link = pinned->next;
     if (pinned->cu)
-        driver_free(gpu, pinned->cu, ptr);
+        cx_cuda_host_free(gpu, pinned);
     else
         cx_free(ptr);
     cx_free(pinned);

@@ -91,6 +91,7 @@ static enum cx_status query_byte(struct cx_gpu *gpu, const struct driver *cu,
     out->kind = kind_of(&facts);
     out->device = -1;
     out->ctx = NULL;
+    out->ctx_id = 0;
     out->buffer_id = 0;
     if (!cx_mem_on_gpu(out))
         return CX_OK;
@@ -161,6 +162,8 @@ enum cx_status cx_cuda_query(struct cx_gpu *gpu, const void *addr,
     }
     if (rc == CX_OK && cx_mem_on_gpu(&first) && !first.ctx)
         rc = find_context(gpu, addr, &first);
+    if (rc == CX_OK && first.ctx)
+        first.ctx_id = cx_cuda_ctx_life(gpu, first.ctx);
     if (rc == CX_OK)
         *out = first;
     return rc;

@@ -161,16 +161,17 @@ static void staging(void)
     OPS->pinned_free(gpu, c);
 }
 
-/* A reset takes memory, streams and events; the next use starts afresh, also
- * with a driver that does not number its contexts. */
-static void reset(const char *faults)
+/* A reset takes memory, streams, events and staging memory; the next use starts
+ * afresh, also with a driver that does not number its contexts. */
+static void reset(const char *faults, int drop_first)
 {
-    struct cx_mem mem;
+    struct cx_mem mem, before;
     struct cx_req req;
+    uint64_t frees;
     void *pinned;
 
     CHECK(!app.sim->set_faults(faults));
-    mem = query(gpu, dev, N);
+    mem = before = query(gpu, dev, N);
     CHECK(OPS->pinned_alloc(gpu, &mem, N, &pinned) == CX_OK);
     app.sim->set_delay_us(3000);
     OPS->copy(gpu, &mem, 1, pinned, dev, 100, &req);
@@ -182,11 +183,20 @@ static void reset(const char *faults)
     CHECK(finish(gpu, &req) != CX_INPROGRESS);
     dev = device_alloc(N);
     mem = query(gpu, dev, N);
+    CHECK(mem.ctx == before.ctx && mem.ctx_id != before.ctx_id);
+    CHECK(query(gpu, dev, 1).ctx_id == mem.ctx_id);
+    frees = calls("cuMemFreeHost");
+    if (drop_first) /* else our state in the context is still the old one */
+        CHECK(OPS->fence(gpu, &mem) == CX_OK);
+    OPS->pinned_free(gpu, pinned);
+    CHECK(calls("cuMemFreeHost") == frees);
     CHECK(OPS->fence(gpu, &mem) == CX_OK);
     copy(gpu, &mem, 0, dev, src, N);
     copy(gpu, &mem, 1, dst, dev, N);
     CHECK(!memcmp(src, dst, N));
+    CHECK(OPS->pinned_alloc(gpu, &mem, N, &pinned) == CX_OK);
     OPS->pinned_free(gpu, pinned);
+    CHECK(calls("cuMemFreeHost") == frees + 1);
     CHECK(!app.sim->set_faults(NULL));
 }
 
@@ -236,10 +246,12 @@ int main(void)
     CHECK(cx_alloc_live() == 0);
 
     gpu = gpu_new();
-    reset(NULL);
-    reset("cuCtxGetId:1+=801");
+    for (int drop_first = 0; drop_first < 2; drop_first++) {
+        reset(NULL, drop_first);
+        reset("cuCtxGetId:1+=801", drop_first);
+    }
     own_context();
-    CHECK(app.sim->counters->contexts_made == 4);
+    CHECK(app.sim->counters->contexts_made == 6);
     cx_cuda_destroy(gpu);
     CHECK(cx_alloc_live() == 0);
     free(src);

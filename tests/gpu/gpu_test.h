@@ -143,6 +143,19 @@ static inline void device_set(void *dst, int byte, size_t n, CUstream stream)
                        stream));
 }
 
+/* Made so far to one function of the driver. */
+static inline uint64_t calls(const char *name)
+{
+    const struct simgpu_counters *counters = app.sim->counters;
+
+    for (uint32_t i = 0; i < counters->nfns; i++) {
+        if (!strcmp(counters->fn[i].name, name))
+            return counters->fn[i].calls;
+    }
+    CHECK(!"a function that is counted");
+    return 0;
+}
+
 static inline CUcontext current(void)
 {
     CUcontext ctx;

@@ -12,6 +12,7 @@
 
 #define MAX_BUFFERS 16
 #define MAX_COPIES 256
+#define MAX_STAGING 16
 #define BUFFER_ALIGN 256
 
 struct buffer {
@@ -19,6 +20,14 @@ struct buffer {
     size_t nbytes;
     struct cx_mem mem;
     int fenced;
+};
+
+/* What pinned_alloc gave out. */
+struct staging {
+    char *addr; /* NULL: free */
+    size_t nbytes;
+    void *ctx;
+    uint64_t ctx_id;
 };
 
 struct copy {
@@ -45,6 +54,8 @@ struct cx_gpu {
     struct rng rng;
     struct cx_gpu_counters counters;
     int contexts[4]; /* only their addresses count */
+    uint64_t context_ids[4];
+    struct staging staging[MAX_STAGING];
 };
 
 static struct buffer *find(struct cx_gpu *gpu, const void *addr, size_t nbytes)
@@ -58,6 +69,19 @@ static struct buffer *find(struct cx_gpu *gpu, const void *addr, size_t nbytes)
             return buf;
     }
     return NULL;
+}
+
+static int is_staging(const struct cx_gpu *gpu, const struct cx_mem *mem,
+                      const char *addr, size_t nbytes)
+{
+    for (int i = 0; i < MAX_STAGING; i++) {
+        const struct staging *at = &gpu->staging[i];
+
+        if (at->addr && addr >= at->addr &&
+            addr + nbytes <= at->addr + at->nbytes)
+            return at->ctx == mem->ctx && at->ctx_id == mem->ctx_id;
+    }
+    return 0;
 }
 
 static enum cx_status gpu_query(struct cx_gpu *gpu, const void *addr,
@@ -96,11 +120,15 @@ static void gpu_copy2d(struct cx_gpu *gpu, const struct cx_mem *mem,
     struct copy *copy = &queue->copies[(queue->head + queue->n) % MAX_COPIES];
     const void *device = to_host ? src : dst;
     size_t pitch = to_host ? spitch : dpitch;
+    size_t host_pitch = to_host ? dpitch : spitch;
     struct buffer *buf = find(gpu, device, (rows - 1) * pitch + width);
 
     CHECK(width > 0 && rows > 0, "%zu bytes, %zu rows", width, rows);
     CHECK(buf && buf->mem.buffer_id == mem->buffer_id, "a copy of %zu bytes",
           width);
+    CHECK(is_staging(gpu, mem, to_host ? dst : src,
+                     (rows - 1) * host_pitch + width),
+          "a copy of %zu bytes", width);
     CHECK(buf->fenced, "buffer %d", (int)(buf - gpu->buffers));
     CHECK(queue->n < MAX_COPIES, "%u copies", queue->n);
     queue->n++;
@@ -180,18 +208,24 @@ static enum cx_status gpu_pinned_alloc(struct cx_gpu *gpu,
                                        void **out)
 {
     void *fresh = cx_alloc(nbytes, 1);
+    int i = 0;
 
-    (void)gpu;
     CHECK(cx_mem_on_gpu(mem), "kind %d", mem->kind);
     if (!fresh)
         return CX_ERR_NOMEM;
+    while (i < MAX_STAGING && gpu->staging[i].addr)
+        i++;
+    CHECK(i < MAX_STAGING, "%d blocks", i);
+    gpu->staging[i] = (struct staging){fresh, nbytes, mem->ctx, mem->ctx_id};
     *out = fresh;
     return CX_OK;
 }
 
 static void gpu_pinned_free(struct cx_gpu *gpu, void *ptr)
 {
-    (void)gpu;
+    for (int i = 0; i < MAX_STAGING; i++)
+        if (gpu->staging[i].addr == ptr)
+            gpu->staging[i].addr = NULL;
     cx_free(ptr);
 }
 
@@ -254,6 +288,7 @@ void *fakegpu_alloc(struct cx_gpu *gpu, size_t nbytes, enum cx_mem_kind kind,
     buf->mem.kind = kind;
     buf->mem.device = device;
     buf->mem.ctx = &gpu->contexts[device];
+    buf->mem.ctx_id = gpu->context_ids[device];
     buf->mem.buffer_id = ++gpu->next_id;
     gpu->used += room;
     *mem = buf->mem;
@@ -266,6 +301,11 @@ void fakegpu_reset(struct cx_gpu *gpu)
     gpu->nbuffers = 0;
     gpu->fences = 0;
     memset(&gpu->counters, 0, sizeof(gpu->counters));
+}
+
+void fakegpu_reset_device(struct cx_gpu *gpu, int device)
+{
+    gpu->context_ids[device]++;
 }
 
 char *fakegpu_peek(struct cx_gpu *gpu, void *addr)

@@ -4,7 +4,8 @@
  *
  * Copies complete after a random number of progress calls, one after another in
  * each direction; until then their destination holds rubbish. A copy of a
- * buffer that was not fenced since it was allocated ends the test. */
+ * buffer that was not fenced since it was allocated ends the test, and so does
+ * one whose other end is not staging memory of the buffer's context. */
 #ifndef CX_FAKEGPU_H
 #define CX_FAKEGPU_H
 
@@ -21,6 +22,10 @@ void fakegpu_configure(struct cx_gpu *gpu, uint64_t seed, int max_delay);
 void *fakegpu_alloc(struct cx_gpu *gpu, size_t nbytes, enum cx_mem_kind kind,
                     int device, struct cx_mem *mem);
 void fakegpu_reset(struct cx_gpu *gpu);
+/* The program resets a device: its context has the same address and another
+ * number, and staging memory made for it may not be used any more. Buffers
+ * stay, but `*mem` tells the old number. */
+void fakegpu_reset_device(struct cx_gpu *gpu, int device);
 /* The same bytes where the test may touch them. */
 char *fakegpu_peek(struct cx_gpu *gpu, void *addr);
 /* Fences since the last reset; copies not complete. */

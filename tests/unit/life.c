@@ -47,6 +47,21 @@ static void allocates_once(const struct cx_algorithm *algorithm,
     cluster_destroy(cluster);
 }
 
+/* The program resets the device between calls, one larger, one smaller. */
+static void device_resets(const struct cx_algorithm *algorithm)
+{
+    struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
+    struct call_case c = plain(ON_GPU);
+
+    for (int call = 0; call < 4; call++) {
+        c.count = call % 2 ? 2000 : 3000;
+        cluster_run(cluster, &c);
+        for (int i = 0; i < NRANKS; i++)
+            fakegpu_reset_device(cluster->members[i].gpu, 0);
+    }
+    cluster_destroy(cluster);
+}
+
 /* Plan, instance and start with the `nth` allocation failing; returns whether
  * none of them needed it. */
 static int survives(const struct cx_algorithm *algorithm,
@@ -278,6 +293,7 @@ int main(void)
             allocates_once(algorithm, (enum placement)placement);
             runs_out_of_memory(algorithm, (enum placement)placement);
         }
+        device_resets(algorithm);
         for (int longer = 0; longer < 2; longer++)
             mismatch(algorithm, longer, ROOT);
         wire_fails(algorithm);
