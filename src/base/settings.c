@@ -27,7 +27,7 @@ const struct cx_setting_row *cx_setting_rows(int *n)
     return rows;
 }
 
-static void add_problem(struct cx_settings *s, const char *text)
+void cx_settings_problem(struct cx_settings *s, const char *text)
 {
     size_t used = strlen(s->problem);
 
@@ -182,14 +182,14 @@ static void load_row(struct cx_settings *s, int i)
     char problem[256];
 
     if (store(s, i, rows[i].dflt) != 0)
-        add_problem(s, "bad default in the table");
+        cx_settings_problem(s, "bad default in the table");
     if (text == NULL || text[0] == '\0')
         text = rows[i].dflt;
     else if (store(s, i, text) != 0) {
         snprintf(problem, sizeof(problem),
                  "%s=%.40s is not valid (%s): using %s", rows[i].name, text,
                  rows[i].range, rows[i].dflt);
-        add_problem(s, problem);
+        cx_settings_problem(s, problem);
         text = rows[i].dflt;
     }
     if (rows[i].agree)
@@ -247,7 +247,7 @@ static void check_name(struct cx_settings *s, const char *entry, size_t len)
     snprintf(problem, sizeof(problem),
              "%.*s is not a setting (did you mean %s?): ignored",
              len > 60 ? 60 : (int)len, entry, rows[best].name);
-    add_problem(s, problem);
+    cx_settings_problem(s, problem);
 }
 
 void cx_settings_load(struct cx_settings *out)

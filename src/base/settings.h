@@ -45,6 +45,9 @@ const struct cx_setting_row *cx_setting_rows(int *n);
 void cx_settings_load(struct cx_settings *out);
 void cx_settings_fini(struct cx_settings *settings);
 
+/* Adds one sentence to the problems. */
+void cx_settings_problem(struct cx_settings *settings, const char *text);
+
 /* "64K", "1M", "4096" to bytes; 0 on success, -1 when malformed. */
 int cx_parse_size(const char *text, size_t *out);
 

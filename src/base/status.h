@@ -19,7 +19,8 @@ enum cx_status {
     CX_ERR_MPI = -7,
     CX_ERR_CONFIG = -8,
     CX_ERR_INTERNAL = -9,
-    CX_ERR_PEER = -10 /* another rank failed and said so */
+    CX_ERR_PEER = -10, /* another rank failed and said so */
+    CX_ERR_LAST = CX_ERR_PEER
 };
 
 #define CX_MUST __attribute__((warn_unused_result))

@@ -70,6 +70,9 @@ static int collect(struct info *out)
         info_ask_mpi(mpi_names[i], &out->mpi[i]);
     out->nnics = info_list_nics(out->nics, INFO_MAX_NICS);
     cx_settings_load(&out->settings);
+    /* What only the engine can judge: the names of algorithms. */
+    if (out->engine.problem[0])
+        cx_settings_problem(&out->settings, out->engine.problem);
     return 0;
 }
 

@@ -18,6 +18,7 @@ struct info_library {
     int found;
     char path[PATH_MAX];
     char text[INFO_TEXT_SIZE];
+    char problem[512]; /* the engine: what is wrong with COAX_ALGO, or "" */
 };
 
 struct info_nic {

@@ -126,6 +126,9 @@ static void ask_engine(const char *path, struct info_library *out)
     n = strlen(out->text);
     if (api.describe)
         api.describe(out->text + n, sizeof out->text - n);
+    if (!api.settings_check ||
+        api.settings_check(out->problem, sizeof out->problem) == CX_OK)
+        out->problem[0] = '\0';
     out->found = 1;
 }
 

@@ -266,6 +266,21 @@ static void engage(struct cx_comm *c, const int64_t *word)
     }
 }
 
+/* At COAX_DEBUG=info a job also hears why Coax is not at work. */
+static void say_inactive(const struct cx_comm *c, const int64_t *word)
+{
+    static int said;
+
+    if (c->state == CX_COMM_ENGAGED || c->state == CX_COMM_BROKEN || said ||
+        -word[DEBUG_MAX] < CX_LOG_INFO)
+        return;
+    said = 1;
+    if (cx_front.world_rank == 0)
+        cx_info("coax %s: %s on %d ranks: %s, scope %s", COAX_BUILD_ID,
+                c->state == CX_COMM_ASLEEP ? "waiting" : "not at work", c->size,
+                c->reason, scope_name());
+}
+
 static void decide(struct cx_comm *c, const int64_t *word)
 {
     int all = cx_front.settings.scope == CX_SCOPE_ALL;
@@ -297,4 +312,10 @@ void cx_agree(struct cx_comm *c)
     say_problems(c, word);
     if (!refused(c, word))
         decide(c, word);
+    say_inactive(c, word);
+    /* The next thing is an error that may end the job: not before the rank that
+     * speaks has spoken. */
+    if (c->state == CX_COMM_BROKEN &&
+        cx_allreduce_wait(c, word, 1, CX_AGREE_MIN) != CX_OK)
+        c->reason = "agreement failed";
 }

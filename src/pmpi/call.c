@@ -3,6 +3,8 @@
  * and the end. */
 #include "pmpi/front.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -32,16 +34,37 @@ int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm)
     return 1;
 }
 
+/* An error code of the class with our own text, made once per class: MPI prints
+ * it when it ends the job, and MPI_Error_string gives it. */
+static int code_of(int class, enum cx_status status)
+{
+    static int codes[-CX_ERR_LAST + 1];
+    int *code = &codes[-status], fresh;
+    char text[MPI_MAX_ERROR_STRING];
+
+    if (*code != 0)
+        return *code;
+    snprintf(text, sizeof(text),
+             "Coax: %s (a line that begins with \"coax: error\" says more)",
+             cx_status_str(status));
+    if (cx_mpi.Add_error_code(class, &fresh) != MPI_SUCCESS)
+        return class;
+    cx_mpi.Add_error_string(fresh, text);
+    *code = fresh;
+    return fresh;
+}
+
 static int raise_error(MPI_Comm comm, enum cx_status status)
 {
-    int code = MPI_ERR_OTHER;
+    int class = MPI_ERR_OTHER, code;
 
     if (status == CX_ERR_NOMEM)
-        code = MPI_ERR_NO_MEM;
+        class = MPI_ERR_NO_MEM;
     else if (status == CX_ERR_MISMATCH)
-        code = MPI_ERR_TRUNCATE;
+        class = MPI_ERR_TRUNCATE;
     else if (status == CX_ERR_ARG)
-        code = MPI_ERR_BUFFER;
+        class = MPI_ERR_BUFFER;
+    code = code_of(class, status);
     cx_mpi.Comm_call_errhandler(comm, code);
     return code;
 }

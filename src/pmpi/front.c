@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -59,6 +60,20 @@ static void hook_teardown(void)
                 "released at the end");
 }
 
+/* Open MPI's mpirun starts an MPICH program as so many jobs of one rank. */
+static void warn_of_launcher(void)
+{
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+    if (cx_front.world_size == 1 && size != NULL && atoi(size) > 1 &&
+        rank != NULL && atoi(rank) == 0)
+        cx_warn("this MPICH program was started by Open MPI's mpirun: each of "
+                "the %s processes is a job of its own (use the launcher of its "
+                "MPI, mpirun.mpich on Debian)",
+                size);
+}
+
 static void load(void)
 {
     struct cx_settings *s = &cx_front.settings;
@@ -77,6 +92,7 @@ static void load(void)
      * agree on a communicator of all. */
     if (s->nproblems > 0 && cx_front.world_rank == 0)
         cx_warn("%s", s->problem);
+    warn_of_launcher();
     cx_front.node_has_gpu = node_has_gpu();
     hook_teardown();
     atomic_store_explicit(&up, 1, memory_order_release);

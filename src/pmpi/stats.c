@@ -144,6 +144,8 @@ void cx_stats_print(void)
         }
     }
     print_totals(out);
+    fprintf(out, "coax: bytes: the call's message; device bytes: send and "
+                 "receive buffers on a GPU\n");
     fclose(out);
     while (sent < length &&
            (n = write(STDERR_FILENO, text + sent, length - sent)) > 0)

@@ -152,10 +152,16 @@ static enum cx_status parse_rule(struct parser *p, enum cx_func func,
     ranged = rest.at > name.at + name.len; /* an '@' was there */
     low = next_part(&rest, '-');
     if (ranged != dash || parse_bound(low, 0, &rule->min) != 0 ||
-        parse_bound(rest, SIZE_MAX, &rule->max) != 0 || rule->min > rule->max) {
+        parse_bound(rest, SIZE_MAX, &rule->max) != 0) {
         snprintf(p->why, p->why_size,
                  "COAX_ALGO: '%.*s' is not NAME@MIN-MAX with sizes such as "
                  "64K or 1M",
+                 (int)text.len, text.at);
+        return CX_ERR_CONFIG;
+    }
+    if (rule->min > rule->max) {
+        snprintf(p->why, p->why_size,
+                 "COAX_ALGO: in '%.*s' the smallest size is above the largest",
                  (int)text.len, text.at);
         return CX_ERR_CONFIG;
     }
