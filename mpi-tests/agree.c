@@ -2,12 +2,14 @@
 /* agree.c - a plain program whose results are checked, for the scripts that
  * start it with unequal or bad settings.
  *
- * agree [--gpu] [--cuda] [--split] [--errors]
+ * agree [--gpu] [--cuda] [--first=halves|pair|self] [--errors]
  *   --gpu     device buffers; --cuda: host buffers, but CUDA is loaded
- *   --split   the first collectives run on two halves, not on COMM_WORLD
+ *   --first   the first collectives run on two halves of the job, on its first
+ *             two ranks, or on MPI_COMM_SELF; not on COMM_WORLD
  *   --errors  MPI_ERRORS_RETURN; prints the class of the first error, once */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mt.h"
 #include "mtbuf.h"
@@ -68,10 +70,29 @@ static void exercise(MPI_Comm comm, enum mt_kind kind, int n)
     mt_buf_destroy(&recv);
 }
 
+/* Collectives on a part of the job, before any on all of it. */
+static void begin_with(const char *part, enum mt_kind kind)
+{
+    int color = mt.rank % 2;
+    MPI_Comm comm;
+
+    if (!strcmp(part, "self")) {
+        exercise(MPI_COMM_SELF, kind, 1000);
+        return;
+    }
+    if (!strcmp(part, "pair"))
+        color = mt.rank < 2 ? 0 : MPI_UNDEFINED;
+    MPI_Comm_split(MPI_COMM_WORLD, color, mt.rank, &comm);
+    if (comm == MPI_COMM_NULL)
+        return;
+    exercise(comm, kind, 1000);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
+    const char *first = mt_option(argc, argv, "first", NULL);
     enum mt_kind kind = MT_HOST;
-    MPI_Comm half;
 
     mt_init();
     if (mt_option(argc, argv, "gpu", NULL))
@@ -80,11 +101,8 @@ int main(int argc, char **argv)
         mt_cuda_open();
     if (mt_option(argc, argv, "errors", NULL))
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (mt_option(argc, argv, "split", NULL)) {
-        MPI_Comm_split(MPI_COMM_WORLD, mt.rank % 2, mt.rank, &half);
-        exercise(half, kind, 1000);
-        MPI_Comm_free(&half);
-    }
+    if (first)
+        begin_with(first, kind);
     exercise(MPI_COMM_WORLD, kind, 1);
     exercise(MPI_COMM_WORLD, kind, MOST);
     return mt_finish();

@@ -44,8 +44,15 @@ for mode in host sim; do
     one_rank $mode "$mode: no engine on rank 1" \
         'libcoax-engine.so.*missing.*rank 1' "$options" -env LD_PRELOAD "$lone"
     one_rank $mode "$mode: COAX=off on rank 1, halves first" 'COAX=off.*rank' \
-        "$options --split" -env COAX off
+        "$options --first=halves" -env COAX off
 done
+
+# The ranks that have agreed before do not leave the others alone with a line
+# that all of them must make.
+# Three ranks: one of them outside of the first pair.
+mt_job sim -genv COAX_DEBUG info -n 3 "$agree" --gpu --first=pair \
+    >"$mt_tmp/out" 2>"$mt_tmp/err"
+judge $? "COAX_DEBUG=info, two of three first" 'info: .* ranks\? on 1 node'
 
 # All off: nothing to say, and device buffers still work.
 mt_job sim -genv COAX off -n 3 "$agree" --gpu >"$mt_tmp/out" 2>"$mt_tmp/err" ||

@@ -41,9 +41,14 @@ bad auto COAX_SCOPE galaxy 'COAX_SCOPE.*galaxy.*auto, device, all'
 bad host COAX_GPU some 'COAX_GPU.*some.*auto, yes, no'
 
 # Two at once, and first on halves of the job: still one line.
-launch host -genv COAX_SMALL x -genv COAX_SCOP y -n 4 "$agree" --split
+launch host -genv COAX_SMALL x -genv COAX_SCOP y -n 4 "$agree" --first=halves
 ran "two bad settings"
 mt_one_line "$mt_tmp/err" "two bad settings" 'COAX_S'
+
+# Alone first, where no rank knows of another.
+launch host -genv COAX_FOO 1 -n 3 "$agree" --first=self
+ran "unknown setting, MPI_COMM_SELF first"
+mt_one_line "$mt_tmp/err" "unknown setting, MPI_COMM_SELF first" 'COAX_FOO'
 
 # forced VALUE PATTERN [OPTIONS]: an error, never a silent fallback.
 forced()

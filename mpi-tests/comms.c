@@ -221,6 +221,28 @@ static void made_again(void)
     mt_check(reused > 0, "no handle was used again: the test shows nothing");
 }
 
+/* From a host buffer of rank 0 to the buffers of the other group, on a GPU
+ * where there is one. */
+static void to_the_others(MPI_Comm inter, int n)
+{
+    size_t nbytes = (size_t)n * sizeof(double);
+    struct mt_buf buf;
+    double data[MOST];
+
+    for (int i = 0; i < n; i++)
+        data[i] = value(7, i);
+    mt_buf_create(&buf, memory && mt.rank > 0 ? MT_DEVICE : MT_HOST, nbytes, 8);
+    mt_buf_arm(&buf, nbytes, 0);
+    if (mt.rank == 0)
+        mt_buf_write(&buf, 0, data, nbytes);
+    MPI_Bcast(buf.ptr, n, MPI_DOUBLE, mt.rank ? 0 : MPI_ROOT, inter);
+    mt_check(mt_buf_differs(&buf, 0, data, nbytes) < 0,
+             "intercommunicator: the broadcast of rank 0 is wrong");
+    mt_check(mt_buf_guarded(&buf, nbytes),
+             "intercommunicator: guard bytes are gone");
+    mt_buf_destroy(&buf);
+}
+
 /* Groups {0} and the others; data flows from one to the other. */
 static void between(void)
 {
@@ -261,6 +283,8 @@ static void between(void)
              "intercommunicator: the broadcast is wrong");
     mt_buf_destroy(&send);
     mt_buf_destroy(&recv);
+    to_the_others(inter, 1);
+    to_the_others(inter, MOST);
     MPI_Comm_free(&inter);
     MPI_Comm_free(&local);
 }

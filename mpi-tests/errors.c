@@ -107,6 +107,24 @@ static void own_handler(double *a, double *b)
     MPI_Errhandler_free(&handler);
 }
 
+/* On a communicator without a past, and large: every rank hears the same. */
+static void never_committed(double *a)
+{
+    MPI_Datatype raw;
+    MPI_Comm dup;
+    int class = 0, rc;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
+    MPI_Type_vector(5000, 1, 2, MPI_INT, &raw);
+    rc = MPI_Bcast(a, 1, raw, 0, dup);
+    if (rc)
+        MPI_Error_class(rc, &class);
+    mt_check(class == MPI_ERR_TYPE, "a type never committed: class %d", class);
+    MPI_Type_free(&raw);
+    MPI_Comm_free(&dup);
+}
+
 int main(int argc, char **argv)
 {
     int gpu = mt_option(argc, argv, "gpu", NULL) != NULL;
@@ -114,7 +132,7 @@ int main(int argc, char **argv)
     double one = 1, sum = 0;
 
     mt_init();
-    mt_buf_create(&a, gpu ? MT_DEVICE : MT_HOST, 4096, 0);
+    mt_buf_create(&a, gpu ? MT_DEVICE : MT_HOST, 40000, 0);
     mt_buf_create(&b, gpu ? MT_DEVICE : MT_HOST, 4096, 0);
     mt_buf_arm(&a, 4096, 0);
     mt_buf_arm(&b, 4096, 0);
@@ -129,6 +147,7 @@ int main(int argc, char **argv)
         bad_values((double *)a.ptr, (double *)b.ptr);
         bad_buffers((double *)a.ptr);
         own_handler((double *)a.ptr, (double *)b.ptr);
+        never_committed((double *)a.ptr);
         /* And the communicator still works. */
         mt_check(!MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM,
                                 MPI_COMM_WORLD) &&

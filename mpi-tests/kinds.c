@@ -3,7 +3,8 @@
  * device, differing between send and receive buffer and between ranks; and what
  * the caller sees of CUDA afterwards: the same device and context, or none.
  *
- * kinds; on the simulated GPU, with at least two devices. */
+ * kinds [--same]; on the simulated GPU, with at least two devices.
+ *   --same  the same kinds on all ranks, as COAX_SCOPE=device wants it */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #define MOST 5000
 #define NKINDS 4
 
-static int ndevices;
+static int ndevices, same;
 
 /* The state that a call must leave as it was. */
 struct seen {
@@ -99,6 +100,10 @@ static void mixes(void)
         int s = (mix + mt.rank) % NKINDS;
         int r = (mix / NKINDS + 3 * mt.rank) % NKINDS;
 
+        if (same) {
+            s = mix % NKINDS;
+            r = mix / NKINDS;
+        }
         exercise(&send[s], &recv[r], 3);
         exercise(&send[s], &recv[r], MOST);
     }
@@ -187,10 +192,11 @@ static void no_context(int n)
     mt_buf_destroy(&buf);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     uint64_t contexts;
 
+    same = mt_option(argc, argv, "same", NULL) != NULL;
     mt_init_thread(MPI_THREAD_FUNNELED);
     mt_cuda_open();
     no_context(6);

@@ -19,12 +19,14 @@
 
 static jmp_buf back;
 static enum mt_kind kind = MT_HOST;
+static int returns;     /* errors after which the call went on */
 static int late_result; /* 1: the callback ran and its sum was right */
 
-static void allreduce(const char *when)
+static int allreduce(const char *when)
 {
     double data[N], want[N];
     struct mt_buf buf;
+    int ok;
 
     for (int i = 0; i < N; i++) {
         data[i] = mt.rank + i;
@@ -35,9 +37,10 @@ static void allreduce(const char *when)
     mt_buf_write(&buf, 0, data, sizeof data);
     MPI_Allreduce(MPI_IN_PLACE, buf.ptr, N, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
-    mt_check(mt_buf_differs(&buf, 0, want, sizeof want) < 0,
-             "%s: the result is wrong", when);
+    ok = mt_check(mt_buf_differs(&buf, 0, want, sizeof want) < 0,
+                  "%s: the result is wrong", when);
     mt_buf_destroy(&buf);
+    return ok;
 }
 
 static void jump(MPI_Comm *comm, int *code, ...)
@@ -47,12 +50,35 @@ static void jump(MPI_Comm *comm, int *code, ...)
     longjmp(back, 1);
 }
 
-/* A call that MPI refuses while Coax is in it: the jump leaves both. The next
- * call must be taken again. */
-static void jump_out(void)
+static void go_on(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    (void)code;
+    returns++;
+}
+
+/* A small call from far down the stack, after errors raised higher up. */
+static __attribute__((noinline)) void from_a_large_frame(struct mt_buf *buf)
+{
+    volatile char frame[1 << 17];
+    double one[4] = {1, 1, 1, 1}, want[4];
+
+    for (int i = 0; i < 4; i++)
+        want[i] = mt.size;
+    frame[0] = frame[sizeof frame - 1] = 1;
+    mt_buf_write(buf, 0, one, sizeof one);
+    MPI_Allreduce(MPI_IN_PLACE, buf->ptr, 4, MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
+    mt_check(mt_buf_differs(buf, 0, want, sizeof want) < 0 && frame[0] == 1,
+             "after an error, from a large frame: the result is wrong");
+}
+
+/* Calls that MPI refuses while Coax is in them: the handler jumps out of both,
+ * or returns. The next call must be taken again. */
+static void refused_calls(void)
 {
     struct mt_buf send, recv;
-    MPI_Errhandler handler;
+    MPI_Errhandler handler, other;
     volatile int jumps = 0;
 
     mt_buf_create(&send, kind, 64, 0);
@@ -69,8 +95,15 @@ static void jump_out(void)
                           MPI_COMM_WORLD);
     }
     mt_check(jumps == 3, "%d jumps of 3", jumps);
+    from_a_large_frame(&recv);
+    MPI_Comm_create_errhandler(go_on, &other);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, other);
+    MPI_Allreduce(send.ptr, recv.ptr, 4, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD);
+    mt_check(returns == 1, "the handler ran %d times", returns);
+    from_a_large_frame(&recv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&handler);
+    MPI_Errhandler_free(&other);
     mt_buf_destroy(&send);
     mt_buf_destroy(&recv);
 }
@@ -129,9 +162,10 @@ static int at_the_end(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)keyval;
     (void)value;
     (void)extra;
+    late_result = allreduce("during MPI_Finalize");
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     MPI_Bcast(&mine, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    late_result = sum == mt.size * (mt.size - 1) / 2 && mine == 0;
+    late_result &= sum == mt.size * (mt.size - 1) / 2 && mine == 0;
     return MPI_SUCCESS;
 }
 
@@ -151,7 +185,7 @@ int main(int argc, char **argv)
     set_handlers();
     allreduce("the first call");
     check_handlers();
-    jump_out();
+    refused_calls();
     if (mt_counts_present()) {
         mt_counts_ucp(&ucp);
         before = ucp.sends;

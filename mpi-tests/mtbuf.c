@@ -55,6 +55,7 @@ void mt_cuda_open(void)
     *(void **)&cuda.GetDeviceCount = symbol(rt, "cudaGetDeviceCount");
     *(void **)&cuda.GetDevice = symbol(rt, "cudaGetDevice");
     *(void **)&cuda.SetDevice = symbol(rt, "cudaSetDevice");
+    *(void **)&cuda.DeviceReset = symbol(rt, "cudaDeviceReset");
     *(void **)&cuda.StreamCreateWithFlags =
         symbol(rt, "cudaStreamCreateWithFlags");
     *(void **)&cuda.StreamSynchronize = symbol(rt, "cudaStreamSynchronize");

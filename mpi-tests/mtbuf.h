@@ -25,6 +25,7 @@ struct mt_cuda {
     int (*GetDeviceCount)(int *count);
     int (*GetDevice)(int *device);
     int (*SetDevice)(int device);
+    int (*DeviceReset)(void);
     int (*StreamCreateWithFlags)(void **stream, unsigned flags);
     int (*StreamSynchronize)(void *stream);
     int (*StreamDestroy)(void *stream);

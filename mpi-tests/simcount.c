@@ -56,6 +56,14 @@ void mt_sim_delay(unsigned delay_us)
     ctl->set_delay_us(delay_us);
 }
 
+void mt_sim_faults(const char *spec)
+{
+    const struct simgpu_control *ctl = control();
+
+    if (!ctl || ctl->set_faults(spec))
+        mt_die("faults need the simulated GPU");
+}
+
 uint64_t mt_sim_contexts(void)
 {
     const struct simgpu_control *ctl = control();

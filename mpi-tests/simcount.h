@@ -17,6 +17,9 @@ int mt_sim_present(void);
 void mt_sim_copies(struct mt_copies *out);
 /* Every piece of work on a stream waits this long before it runs. */
 void mt_sim_delay(unsigned delay_us);
+/* Replaces what SIMGPU_FAIL asked for, in the same words; NULL for no faults.
+ */
+void mt_sim_faults(const char *spec);
 /* Primary contexts activated and others created, in this process. */
 uint64_t mt_sim_contexts(void);
 
