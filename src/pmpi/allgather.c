@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 
 struct arguments {
-    struct cx_buffer send, block, recv; /* block: recv's one-rank share */
-    int in_place;
+    struct cx_pair pair;
+    struct cx_buffer block; /* this rank's share of the receive buffer */
     MPI_Count recvcount;
     MPI_Comm comm;
 };
@@ -40,16 +40,16 @@ static enum cx_status prepare(struct arguments *a, const struct cx_comm *c,
     enum cx_status status;
     uintptr_t own;
 
-    a->in_place = sendbuf == MPI_IN_PLACE;
-    status =
-        cx_buffer_init(&a->recv, recvbuf, a->recvcount * c->peers, recvtype);
+    a->pair.in_place = sendbuf == MPI_IN_PLACE;
+    status = cx_buffer_init(&a->pair.recv, recvbuf, a->recvcount * c->peers,
+                            recvtype);
     if (status != CX_OK)
         return status;
     own = (uintptr_t)recvbuf +
-          (uintptr_t)(c->rank * a->recvcount * a->recv.extent);
+          (uintptr_t)(c->rank * a->recvcount * a->pair.recv.extent);
     status = cx_buffer_init(&a->block, (void *)own, a->recvcount, recvtype);
-    if (status == CX_OK && !a->in_place)
-        status = cx_buffer_init(&a->send, sendbuf, sendcount, sendtype);
+    if (status == CX_OK && !a->pair.in_place)
+        status = cx_buffer_init(&a->pair.send, sendbuf, sendcount, sendtype);
     return status;
 }
 
@@ -57,80 +57,45 @@ static enum cx_status prepare(struct arguments *a, const struct cx_comm *c,
  * different length, a send buffer that is the rank's own block. */
 static int for_mpi(const struct arguments *a, const struct cx_comm *c)
 {
-    if (!a->recv.usable || (!a->in_place && !a->send.usable))
+    if (!a->pair.recv.usable || (!a->pair.in_place && !a->pair.send.usable))
         return 1;
     if (c->inter) /* the groups may send different amounts, one of them none */
-        return a->recv.nbytes == 0 && a->send.nbytes == 0;
-    if (a->recv.nbytes == 0)
+        return a->pair.recv.nbytes == 0 && a->pair.send.nbytes == 0;
+    if (a->pair.recv.nbytes == 0)
         return 1;
-    return !a->in_place &&
-           (a->send.nbytes != a->block.nbytes ||
-            (a->send.addr == a->block.addr && a->send.addr != NULL));
+    return !a->pair.in_place &&
+           (a->pair.send.nbytes != a->block.nbytes ||
+            (a->pair.send.addr == a->block.addr && a->pair.send.addr != NULL));
 }
 
-static enum cx_status query(struct arguments *a)
+static int call_mpi(const void *arg, const void *send, void *recv)
 {
-    enum cx_status status = cx_buffer_query(&a->recv);
+    const struct arguments *a = arg;
 
-    a->block.mem = a->recv.mem;
-    if (status == CX_OK && !a->in_place)
-        status = cx_buffer_query(&a->send);
-    return status;
-}
-
-static uint64_t device_bytes(const struct arguments *a)
-{
-    uint64_t total = 0;
-
-    if (cx_mem_on_gpu(&a->recv.mem))
-        total += a->recv.nbytes;
-    if (!a->in_place && cx_mem_on_gpu(&a->send.mem))
-        total += a->send.nbytes;
-    return total;
-}
-
-static int call_mpi(const struct arguments *a, const void *send, void *recv)
-{
-    if (a->in_place)
-        send = MPI_IN_PLACE;
-    if (a->recvcount <= INT_MAX && a->send.count <= INT_MAX)
-        return cx_mpi.Allgather(send, (int)a->send.count, a->send.type, recv,
-                                (int)a->recvcount, a->recv.type, a->comm);
-    return cx_mpi.Allgather_c(send, a->send.count, a->send.type, recv,
-                              a->recvcount, a->recv.type, a->comm);
-}
-
-static enum cx_status staged(const struct arguments *a, int *mpi_rc)
-{
-    struct cx_mirror send = {0}, recv = {0};
-    enum cx_status status, closed;
-
-    status = cx_mirror_open(&recv, &a->recv, a->in_place);
-    if (status == CX_OK && !a->in_place)
-        status = cx_mirror_open(&send, &a->send, 1);
-    if (status == CX_OK)
-        *mpi_rc = call_mpi(a, send.addr, recv.addr);
-    closed = cx_mirror_close(&recv, &a->recv,
-                             status == CX_OK && *mpi_rc == MPI_SUCCESS);
-    if (!a->in_place && cx_mirror_close(&send, &a->send, 0) != CX_OK)
-        closed = CX_ERR_GPU;
-    return status != CX_OK ? status : closed;
+    if (a->recvcount <= INT_MAX && a->pair.send.count <= INT_MAX)
+        return cx_mpi.Allgather(send, (int)a->pair.send.count,
+                                a->pair.send.type, recv, (int)a->recvcount,
+                                a->pair.recv.type, a->comm);
+    return cx_mpi.Allgather_c(send, a->pair.send.count, a->pair.send.type, recv,
+                              a->recvcount, a->pair.recv.type, a->comm);
 }
 
 /* The engine on packed host memory on the side(s) whose type has a layout. */
 static enum cx_status packed(struct arguments *a, struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
-    int pack_send = !a->in_place && !a->send.dense, pack_recv = !a->recv.dense;
+    int pack_send = !a->pair.in_place && !a->pair.send.dense,
+        pack_recv = !a->pair.recv.dense;
     char *src = pack_send ? cx_alloc(call->count, 1) : NULL;
     char *dst = pack_recv ? cx_alloc(call->count, (size_t)c->size) : NULL;
-    enum cx_status status = query(a);
+    enum cx_status status = cx_pair_query(&a->pair);
 
+    a->block.mem = a->pair.recv.mem;
     if ((pack_send && src == NULL) || (pack_recv && dst == NULL))
         status = CX_ERR_NOMEM;
     if (status == CX_OK && pack_send)
-        status = cx_buffer_pack(&a->send, src);
-    if (status == CX_OK && pack_recv && a->in_place)
+        status = cx_buffer_pack(&a->pair.send, src);
+    if (status == CX_OK && pack_recv && a->pair.in_place)
         status = cx_buffer_pack(&a->block, dst + (size_t)c->rank * call->count);
     if (pack_send)
         call->src = src;
@@ -139,8 +104,8 @@ static enum cx_status packed(struct arguments *a, struct cx_comm *c,
     call->failed = status; /* joins all the same: the others must hear of it */
     status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK && pack_recv)
-        status = cx_buffer_unpack(&a->recv, dst);
-    result->device_bytes = device_bytes(a);
+        status = cx_buffer_unpack(&a->pair.recv, dst);
+    result->device_bytes = cx_pair_device_bytes(&a->pair);
     cx_free(src);
     cx_free(dst);
     return status;
@@ -149,7 +114,7 @@ static enum cx_status packed(struct arguments *a, struct cx_comm *c,
 static enum cx_status engine(struct arguments *a, struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
-    if (a->recv.dense && (a->in_place || a->send.dense))
+    if (a->pair.recv.dense && (a->pair.in_place || a->pair.send.dense))
         return cx_engine()->collective(c->team, call, result);
     return packed(a, c, call, result);
 }
@@ -177,30 +142,31 @@ int cx_front_allgather(const void *sendbuf, MPI_Count sendcount,
         return cx_entry_pass(&entry, CX_ALLGATHER, "nothing to send", 0);
     call = (struct cx_call){
         .func = CX_ALLGATHER,
-        .src = a.in_place ? NULL : sendbuf,
+        .src = a.pair.in_place ? NULL : sendbuf,
         .dst = recvbuf,
         .count = a.block.nbytes,
         .dtype = CX_DT_BYTE,
     };
     way = cx_way_of(entry.c, &call, &why, &status);
     if (status == CX_OK &&
-        cx_passes(&entry, way, &a.recv, a.in_place ? NULL : &a.send, &why))
-        return cx_entry_pass(&entry, CX_ALLGATHER, why, a.recv.nbytes);
+        cx_passes(&entry, way, &a.pair.recv,
+                  a.pair.in_place ? NULL : &a.pair.send, &why))
+        return cx_entry_pass(&entry, CX_ALLGATHER, why, a.pair.recv.nbytes);
     if (status == CX_OK && way == CX_WAY_ENGINE) {
         status = engine(&a, entry.c, &call, &result);
         why = result.algorithm;
         cx_entry_declined(&way, &why, &status);
     }
     if (status == CX_OK && way == CX_WAY_STAGED) {
-        status = query(&a);
-        result.device_bytes = device_bytes(&a);
+        status = cx_pair_query(&a.pair);
+        result.device_bytes = cx_pair_device_bytes(&a.pair);
         if (status == CX_OK && result.device_bytes == 0)
-            return cx_entry_pass(&entry, CX_ALLGATHER, why, a.recv.nbytes);
+            return cx_entry_pass(&entry, CX_ALLGATHER, why, a.pair.recv.nbytes);
         cx_guard_leave(&entry.guard); /* MPI may raise an error and jump */
         if (status == CX_OK)
-            status = staged(&a, &mpi_rc);
+            status = cx_pair_staged(&a.pair, call_mpi, &a, &mpi_rc);
     }
-    *rc = cx_entry_end(&entry, CX_ALLGATHER, way, why, a.recv.nbytes,
+    *rc = cx_entry_end(&entry, CX_ALLGATHER, way, why, a.pair.recv.nbytes,
                        result.device_bytes, status, mpi_rc);
     return 1;
 }

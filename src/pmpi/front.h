@@ -252,6 +252,24 @@ CX_MUST enum cx_status cx_mirror_close(struct cx_mirror *mirror,
                                        const struct cx_buffer *buf,
                                        int copy_out);
 
+/* --- pair.c: the send and receive buffer of a call ---------------------------
+ */
+
+struct cx_pair {
+    struct cx_buffer send, recv; /* send: unset when in place */
+    int in_place;
+};
+
+/* The MPI call on the buffers given; `arg` is the caller's. */
+typedef int (*cx_pair_call_fn)(const void *arg, const void *send, void *recv);
+
+CX_MUST enum cx_status cx_pair_query(struct cx_pair *pair);
+uint64_t cx_pair_device_bytes(const struct cx_pair *pair);
+/* Runs `call` with device buffers mirrored in host memory. */
+CX_MUST enum cx_status cx_pair_staged(const struct cx_pair *pair,
+                                      cx_pair_call_fn call, const void *arg,
+                                      int *mpi_rc);
+
 /* --- stats.c ----------------------------------------------------------------
  */
 
