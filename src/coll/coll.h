@@ -109,13 +109,14 @@ CX_MUST enum cx_status cx_instance_progress(struct cx_instance *inst);
 /* After an error or timeout: cancels what is in flight. Explain still tells the
  * error until the next start. */
 void cx_instance_abort(struct cx_instance *inst);
-/* For a call that this rank started and then aborted, or cannot start at all:
- * tells every send peer of the plan, whose calls end in CX_ERR_PEER when they
- * next need something from this rank. Uses `run->team` and `run->call` only;
- * needs no memory. Drives the wire until the messages have left, for a second
- * at most. A rank that gives up because of such a message must give up in
- * turn: so the news reaches all that depend on it. Not told are ranks that
- * wait only for this one to receive (a rendezvous): they need a timeout. */
+/* For a call that has failed here (in place of abort), or that this rank cannot
+ * start at all: aborts it and tells every send peer of the plan, whose calls
+ * end in CX_ERR_PEER when they next need something from this rank. Uses
+ * `run->team` and `run->call` only; needs no memory. Drives the wire until the
+ * messages have left, for a second at most. A rank that gives up because of
+ * such a message must give up in turn: so the news reaches all that depend on
+ * it. Not told are ranks that wait only for this one to receive (a rendezvous):
+ * they need a timeout. */
 void cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run);
 /* What the call waits for or what went wrong, one line for the report. */
 void cx_instance_explain(const struct cx_instance *inst, char *out, size_t n);

@@ -3,7 +3,8 @@
  *
  * Messages of one source, lane and call arrive in the order sent, so an empty
  * one with a signature of its own takes the place of whatever the peer expects
- * next. Any tile may be the one that the peer is at, hence one message a lane.
+ * next. In a call that was begun any tile may be the one that the peer is at,
+ * hence one message a lane; in one that was not, the first tile comes first.
  * Those that find no receive stay with the peer's wire. No later call of the
  * team mistakes them for its own: a rank that has failed gives up every later
  * call as well, and a team's number is not used again. */
@@ -14,12 +15,15 @@
 
 #define NOTICE_LIMIT_US 1e6
 
-static void tell(struct cx_instance *inst, const struct cx_run *run, int peer)
+static void tell(struct cx_instance *inst, const struct cx_run *run, int peer,
+                 unsigned nlanes)
 {
     const struct cx_wire_ops *ops = inst->io.wire_ops;
     struct cx_sent *sent = &inst->sent[peer];
 
     for (unsigned lane = 0; lane < CX_NLANES; lane++)
+        sent->notices[lane].status = CX_OK;
+    for (unsigned lane = 0; lane < nlanes; lane++)
         ops->send(inst->io.wire, inst->peers[peer],
                   cx_run_tag(run, inst->plan->shape.rank, lane, CX_SIG_FAILED),
                   "", 0, &sent->notices[lane]);
@@ -48,12 +52,13 @@ static void cancel(struct cx_instance *inst, struct cx_sent *sent)
 
 void cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run)
 {
+    unsigned nlanes = inst->state == CX_INST_IDLE ? 1 : CX_NLANES;
     int nsend = inst->plan->nsend, told = 0;
     double until = cx_now_us() + NOTICE_LIMIT_US;
 
     cx_instance_abort(inst);
     for (int i = 0; i < nsend; i++)
-        tell(inst, run, i);
+        tell(inst, run, i, nlanes);
     while (told < nsend && cx_now_us() < until) {
         if (!is_telling(&inst->sent[told]))
             told++;

@@ -42,8 +42,6 @@ enum cx_status cx_call_route(struct cx_team *team, const struct cx_call *call,
 {
     struct cx_choice choice;
 
-    if (team->poison != CX_OK)
-        return team->poison;
     if (reduction(call) && !cx_redop_valid(call->op, call->dtype)) {
         *path = CX_PATH_MPI;
         *why = "type or op that the engine does not reduce";
@@ -160,12 +158,9 @@ static void report(const struct cx_team *team, const struct cx_call *call,
            cx_status_str(status), text);
 }
 
-/* Tells the ranks that wait for this one, so that they end too. */
-static void give_up(const struct cx_team *team, struct cx_planned *planned,
-                    const struct cx_run *run)
+/* Ends the call here, and tells the ranks that wait for this one. */
+static void give_up(struct cx_planned *planned, const struct cx_run *run)
 {
-    if (team->size == 1)
-        return;
     cx_lock();
     cx_instance_give_up(planned->instance, run);
     cx_unlock();
@@ -188,10 +183,9 @@ static enum cx_status run_planned(struct cx_team *team,
         return CX_OK;
     cx_lock();
     cx_instance_explain(planned->instance, text, sizeof(text));
-    cx_instance_abort(planned->instance);
     cx_unlock();
     report(team, call, planned, status, text);
-    give_up(team, planned, run);
+    give_up(planned, run);
     return status;
 }
 
@@ -203,8 +197,6 @@ enum cx_status cx_call_run(struct cx_team *team, const struct cx_call *call,
     struct cx_run run;
     enum cx_status status;
 
-    if (team->poison != CX_OK)
-        return team->poison;
     choose(team, call, &choice);
     result->algorithm = choice.algorithm;
     status =
@@ -214,11 +206,13 @@ enum cx_status cx_call_run(struct cx_team *team, const struct cx_call *call,
         status = fill_run(team, call, &choice, &run);
         if (call->failed != CX_OK)
             status = call->failed;
+        if (team->poison != CX_OK) /* the others must hear of it at each call */
+            status = team->poison;
         if (status == CX_OK) {
             result->device_bytes = device_bytes(team, call, &run);
             status = run_planned(team, call, planned, &run);
         } else {
-            give_up(team, planned, &run);
+            give_up(planned, &run);
         }
     }
     team->ncalls++;

@@ -213,7 +213,7 @@ static void say_info(struct cx_comm *c)
     if (cx_allreduce_wait(c, &nodes, 1, CX_AGREE_SUM) != CX_OK)
         return;
     cx_engine()->describe(text, sizeof(text));
-    if (c->rank == 0)
+    if (cx_front.world_rank == 0)
         cx_info("coax %s: %d ranks on %d node%s, %s, scope %s", COAX_BUILD_ID,
                 c->size, (int)nodes, nodes == 1 ? "" : "s", text, scope_name());
 }
@@ -256,7 +256,9 @@ static void engage(struct cx_comm *c, const int64_t *word)
     status = engine->team_create(&params, &c->team, why, sizeof(why));
     if (status == CX_OK) {
         c->state = CX_COMM_ENGAGED;
-        if (-word[DEBUG_MAX] >= CX_LOG_INFO && word[INFO_UNSAID])
+        /* One line a job: where its rank 0 is a member. */
+        if (-word[DEBUG_MAX] >= CX_LOG_INFO && word[INFO_UNSAID] &&
+            word[WORLD_MIN] == 0)
             say_info(c);
     } else if (status == CX_ERR_CONFIG) {
         c->state = CX_COMM_BROKEN;

@@ -101,7 +101,8 @@ static enum cx_status packed(struct arguments *a, struct cx_comm *c,
         call->src = src;
     if (pack_recv)
         call->dst = dst;
-    call->failed = status; /* joins all the same: the others must hear of it */
+    if (status != CX_OK) /* joins all the same: the others must hear of it */
+        call->failed = status;
     status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK && pack_recv)
         status = cx_buffer_unpack(&a->pair.recv, dst);

@@ -50,7 +50,8 @@ static enum cx_status packed(struct cx_comm *c, struct cx_buffer *buf,
     if (status == CX_OK && c->rank == call->root)
         status = cx_buffer_pack(buf, bytes);
     call->dst = bytes;
-    call->failed = status; /* joins all the same: the others must hear of it */
+    if (status != CX_OK) /* joins all the same: the others must hear of it */
+        call->failed = status;
     status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK && c->rank != call->root)
         status = cx_buffer_unpack(buf, bytes);

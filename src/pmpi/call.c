@@ -120,20 +120,25 @@ void cx_entry_declined(enum cx_way *way, const char **why,
     *status = CX_OK;
 }
 
-enum cx_way cx_way_of(struct cx_comm *c, const struct cx_call *call,
-                      const char **why, enum cx_status *status)
+enum cx_way cx_way_of(struct cx_comm *c, struct cx_call *call, const char **why,
+                      enum cx_status *status)
 {
     enum cx_path path = CX_PATH_MPI;
 
-    *status = c->poison;
-    if (c->poison != CX_OK) {
-        *why = "an earlier call failed";
-        return CX_WAY_STAGED;
-    }
-    if (c->state == CX_COMM_ENGAGED) {
+    *status = CX_OK;
+    if (c->state == CX_COMM_ENGAGED)
         *status = cx_engine()->route(c->team, call, &path, why);
-        return path == CX_PATH_ENGINE ? CX_WAY_ENGINE : CX_WAY_STAGED;
+    /* On its way to the engine a poisoned call still tells the other ranks. */
+    if (path == CX_PATH_ENGINE) {
+        call->failed = c->poison;
+        return CX_WAY_ENGINE;
     }
+    if (c->poison != CX_OK) {
+        *status = c->poison;
+        *why = "an earlier call failed";
+    }
+    if (c->state == CX_COMM_ENGAGED)
+        return CX_WAY_STAGED;
     *why = c->reason;
     if (c->state == CX_COMM_BROKEN) {
         *status = CX_ERR_CONFIG;

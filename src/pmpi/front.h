@@ -307,8 +307,8 @@ void cx_entry_declined(enum cx_way *way, const char **why,
 
 /* Which way a call of these agreed facts takes on this communicator. `*why`:
  * algorithm unknown yet, or why it is not the engine. */
-enum cx_way cx_way_of(struct cx_comm *c, const struct cx_call *call,
-                      const char **why, enum cx_status *status);
+enum cx_way cx_way_of(struct cx_comm *c, struct cx_call *call, const char **why,
+                      enum cx_status *status);
 /* Does the call pass to MPI untouched after all? Because MPI may see any
  * buffer, or because all of this rank's (`b` may be NULL) are on the host and
  * COAX_SCOPE=device; then `*why` says so. */

@@ -302,18 +302,18 @@ static void let_go(struct op *op)
     op->req = NULL;
 }
 
-/* A receive without a message goes at once, and so does a flush, which holds
- * no memory. Anything else has begun: it gets a moment to end by itself, then
- * its endpoint is broken, which ends it unless the transport cannot (shared
- * memory) or it is a half-arrived receive; those are left to UCX, and their
- * buffer with them. */
+/* A receive without a message goes at once, and so do a flush and an empty
+ * message, which hold no memory. Anything else has begun: it gets a moment to
+ * end by itself, then its endpoint is broken, which ends it unless the
+ * transport cannot (shared memory) or it is a half-arrived receive; those are
+ * left to UCX, and their buffer with them. */
 void cx_ucx_cancel(struct cx_wire *wire, struct cx_req *req)
 {
     struct op *op = req->impl;
 
     if (req->status != CX_INPROGRESS || !op)
         return;
-    if (op->kind == OP_FLUSH) {
+    if (op->kind == OP_FLUSH || (op->kind == OP_SEND && op->nbytes == 0)) {
         let_go(op);
         return;
     }

@@ -49,7 +49,6 @@ static void gives_up(struct story *story, int rank)
     struct cx_run run;
 
     cluster_make_run(story->cluster, &story->c, rank, &run);
-    cx_instance_abort(member->inst);
     cx_alloc_fail_at(1);
     cx_instance_give_up(member->inst, &run);
     cx_alloc_fail_at(0);
