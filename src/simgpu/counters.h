@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define SIMGPU_COUNTERS_MAGIC "SIMGPUC1"
-#define SIMGPU_FN_MAX 256
+#define SIMGPU_FN_MAX 512
 #define SIMGPU_FN_NAME 48
 
 /* Kinds of copy; managed memory and imported memory count as device memory,

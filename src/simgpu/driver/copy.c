@@ -68,7 +68,7 @@ static CUresult resolve(uintptr_t addr, size_t size, enum sim_side side,
     out->managed = a->kind == SIM_MANAGED;
     out->host = !device && !out->managed;
     out->sync_memops = a->sync_memops;
-    out->device = out->host ? -1 : a->ctx->dev->ordinal;
+    out->device = out->host ? -1 : a->dev->ordinal;
     return CUDA_SUCCESS;
 }
 

@@ -48,8 +48,7 @@ static struct sim_export *slot_of(const struct sim_import *im)
 /* Gives an allocation its slot, once. */
 static bool make_export(struct sim_alloc *a)
 {
-    struct sim_arena *ar = a->ctx->dev->arena;
-    struct sim_control *ctl = (struct sim_control *)(void *)ar->file;
+    struct sim_control *ctl = sim_arena_control(a->dev->arena);
     if (a->export != NULL)
         return true;
     for (int i = 0; i < SIM_EXPORTS_MAX; i++) {
@@ -57,7 +56,7 @@ static bool make_export(struct sim_alloc *a)
         if (e->busy != 0)
             continue;
         e->busy = 1;
-        e->off = a->file_off;
+        e->off = a->place.file_off;
         e->size = a->size;
         __atomic_store_n(&e->id, a->id, __ATOMIC_SEQ_CST);
         a->export = e;
@@ -79,14 +78,14 @@ static CUresult get_handle(CUipcMemHandle *out, CUdeviceptr dptr)
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!make_export(a))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct sim_arena *ar = a->ctx->dev->arena;
-    struct sim_control *ctl = (struct sim_control *)(void *)ar->file;
+    const struct sim_arena *ar = a->dev->arena;
+    struct sim_control *ctl = sim_arena_control(ar);
     struct handle h = {
         .magic = HANDLE_MAGIC,
         .pid = getpid(),
         .fd = ar->fd,
         .slot = (uint32_t)(a->export - ctl->exports),
-        .phys = (uint32_t)a->ctx->dev->phys,
+        .phys = (uint32_t)a->dev->phys,
         .nonce = ctl->nonce,
         .id = a->id,
     };
@@ -116,8 +115,7 @@ static bool is_own(const struct handle *h)
         const struct sim_arena *ar = sim.dev[i].arena;
         if (ar == NULL)
             continue;
-        const struct sim_control *ctl = (const void *)ar->file;
-        if (ctl->nonce == h->nonce)
+        if (sim_arena_control(ar)->nonce == h->nonce)
             return true;
     }
     return false;
@@ -213,17 +211,14 @@ static void leave(struct sim_import *im)
 /* Enters the mapping in the registry under an address of the context. */
 static bool place(struct sim_alloc *a, CUcontext ctx)
 {
-    struct sim_arena *ar = sim_mem_arena(ctx->dev);
-    size_t off;
-    if (ar == NULL ||
-        !sim_heap_take(&ar->va_heap, sim_heap_round(a->size), &off))
+    if (!sim_arena_take_va(ctx->dev, a->size, &a->base))
         return false;
-    a->base = ar->va + off;
     a->kind = SIM_IMPORTED;
     a->ctx = ctx;
+    a->dev = ctx->dev;
     if (sim_mem_add(a))
         return true;
-    sim_heap_give(&ar->va_heap, off, sim_heap_round(a->size));
+    sim_arena_give_va(ctx->dev, a->base, a->size);
     return false;
 }
 
@@ -350,8 +345,7 @@ CUresult CUDAAPI cuIpcCloseMemHandle(CUdeviceptr dptr)
 void sim_ipc_unmap(struct sim_alloc *a)
 {
     struct sim_import *im = a->import;
-    struct sim_arena *ar = a->ctx->dev->arena;
-    sim_heap_give(&ar->va_heap, a->base - ar->va, sim_heap_round(a->size));
+    sim_arena_give_va(a->dev, a->base, a->size);
     munmap(im->map, im->map_size);
     leave(im);
     munmap(im->ctl, SIM_CONTROL_SIZE);

@@ -9,10 +9,11 @@
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
-#include "heap.h"
+#include "arena.h"
 #include "sim.h"
 
-#define SIM_EXPORTS_MAX 1000
+#define SIM_FILL_FRESH 0xC5
+#define SIM_FILL_FREED 0xDB
 
 enum sim_kind {
     SIM_DEVICE,
@@ -22,46 +23,17 @@ enum sim_kind {
     SIM_REGISTERED
 };
 
-/* One exported allocation, in the page that all importers map. */
-struct sim_export {
-    uint64_t id;        /* 0: free, or freed while importers remain */
-    uint32_t importers; /* mappings in other processes */
-    uint32_t busy;      /* the exporter may not hand out this slot */
-    uint64_t off, size; /* in the file */
-};
-
-/* Start of an arena's file. */
-struct sim_control {
-    char magic[8];
-    uint64_t nonce; /* tells this file from any other that has its number */
-    struct sim_export exports[SIM_EXPORTS_MAX];
-};
-
-#define SIM_CONTROL_MAGIC "SIMGPUA1"
-#define SIM_CONTROL_SIZE ((size_t)65536)
-_Static_assert(sizeof(struct sim_control) <= SIM_CONTROL_SIZE, "control page");
-
-struct sim_arena {
-    uintptr_t va; /* what the program sees, PROT_NONE */
-    size_t va_size;
-    int fd;
-    char *file; /* hidden mapping: control page, then the bytes */
-    size_t file_size;
-    size_t used; /* bytes given out, freed ones that peers pin too */
-    struct sim_heap va_heap;
-    struct sim_heap file_heap;
-};
-
 struct sim_alloc {
     uintptr_t base;
     size_t size; /* as asked for */
     enum sim_kind kind;
-    char *mem;     /* where the stand-in reads and writes it */
-    CUcontext ctx; /* borrowed, contexts live forever */
+    char *mem; /* where the stand-in reads and writes it */
+    struct sim_device *dev;
+    CUcontext ctx; /* borrowed, contexts live forever; NULL: of none */
     uint64_t id;
     unsigned flags;
     bool sync_memops;
-    size_t file_off;           /* SIM_DEVICE */
+    struct sim_place place;    /* SIM_DEVICE, SIM_POOL */
     struct sim_export *export; /* SIM_DEVICE, once exported */
     struct sim_import *import; /* SIM_IMPORTED, owned */
 };
@@ -84,11 +56,11 @@ CUresult sim_mem_register(CUcontext ctx, void *p, size_t size, unsigned flags,
 void sim_mem_free(struct sim_alloc *a);
 /* Frees all allocations of a context, imports too. */
 void sim_mem_free_context(CUcontext ctx);
-void sim_mem_info(struct sim_device *dev, size_t *free_bytes, size_t *total);
+/* Overwrites memory that is new or was freed with a pattern, SIM_FILL_, so
+ * that reading it is noticed; of large ranges only both ends. */
+void sim_mem_fill(char *mem, size_t size, int pattern);
 
-/* For ipc.c: the arena of a device, made if need be (NULL: out of memory);
- * and a new row in the registry, which the caller fills in first. */
-struct sim_arena *sim_mem_arena(struct sim_device *dev);
+/* A new row in the registry, which the caller fills in first. */
 bool sim_mem_add(struct sim_alloc *a);
 void sim_mem_forget(struct sim_alloc *a);
 /* Calls fn for each allocation; fn may not add or remove any. */

@@ -34,7 +34,7 @@ CUresult CUDAAPI cuMemGetInfo_v2(size_t *free, size_t *total)
     if (rc != CUDA_SUCCESS)
         return rc;
     size_t free_now, all;
-    sim_mem_info(ctx->dev, &free_now, &all);
+    sim_arena_info(ctx->dev, &free_now, &all);
     if (free != NULL)
         *free = free_now;
     if (total != NULL)

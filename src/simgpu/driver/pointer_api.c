@@ -62,7 +62,7 @@ static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         return a->kind == SIM_MANAGED;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        return (uint64_t)a->ctx->dev->ordinal;
+        return (uint64_t)a->dev->ordinal;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
         return a->kind == SIM_DEVICE;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:

@@ -31,7 +31,8 @@ struct sim_device {
     int ordinal;
     int phys; /* device of the machine, the same number in every process */
     struct CUctx_st *primary; /* made at the first retain, then kept */
-    struct sim_arena *arena;  /* memory, made at the first allocation */
+    struct sim_arena *arena;  /* made at the first allocation */
+    size_t used;              /* bytes given out, also those that peers pin */
 };
 
 /* A context. Never freed, so that a stale handle is recognised as such. */
