@@ -53,6 +53,8 @@ struct simgpu_counters {
     uint64_t ipc_closes;  /* mappings undone */
     uint64_t streams_live;
     uint64_t events_live;
+    uint64_t graph_launches;
+    uint64_t captures_broken; /* invalidated */
     struct simgpu_fn_counter fn[SIMGPU_FN_MAX];
 };
 

@@ -27,10 +27,10 @@ int main(void)
 {
 END
     sed -n -E 's/^ +(CU[A-Z_0-9a-z]+|cuda[A-Za-z0-9]+) = .*/V(\1)/p' \
-        "$ours/cuda.h" "$ours/cuda_runtime_api.h" |
+        "$ours"/*.h |
         grep -v -E 'V\((CU_DEVICE_ATTRIBUTE_MAX)\)'
     sed -n -E 's/^#define (CU_[A-Z_0-9]+|cuda[A-Za-z0-9]+) \(?[(0-9].*/V(\1)/p' \
-        "$ours/cuda.h" "$ours/cuda_runtime_api.h"
+        "$ours"/*.h
     for t in CUdeviceptr CUdevice CUuuid CUipcMemHandle CUDA_MEMCPY2D \
         CUresult CUmemorytype cudaIpcMemHandle_t 'struct cudaDeviceProp' \
         'struct cudaPointerAttributes' 'struct cudaMemLocation' cudaError_t; do

@@ -91,7 +91,13 @@ typedef enum cudaError_enum {
     CUDA_ERROR_NOT_SUPPORTED = 801,
     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+    CUDA_ERROR_STREAM_CAPTURE_MERGE = 902,
+    CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+    CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904,
+    CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905,
     CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
+    CUDA_ERROR_CAPTURED_EVENT = 907,
+    CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
     CUDA_ERROR_UNKNOWN = 999
 } CUresult;
 
@@ -491,6 +497,8 @@ CUresult CUDAAPI cuStreamGetCaptureInfo_v2_ptsz(CUstream,
 CUresult CUDAAPI cuStreamGetCaptureInfo_v3_ptsz(
     CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
     const CUgraphNode **, const CUgraphEdgeData **, size_t *);
+
+#include "cuda_exec.h"
 
 /* What a program writes is the newest of them. The stand-in defines all of
  * them, and so wants no renaming. */

@@ -96,7 +96,13 @@ enum cudaError {
     cudaErrorNotSupported = 801,
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901,
+    cudaErrorStreamCaptureMerge = 902,
+    cudaErrorStreamCaptureUnmatched = 903,
+    cudaErrorStreamCaptureUnjoined = 904,
+    cudaErrorStreamCaptureIsolation = 905,
     cudaErrorStreamCaptureImplicit = 906,
+    cudaErrorCapturedEvent = 907,
+    cudaErrorStreamCaptureWrongThread = 908,
     cudaErrorUnknown = 999
 };
 
@@ -480,6 +486,8 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t);
 cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t);
 cudaError_t CUDARTAPI cudaEventElapsedTime(float *, cudaEvent_t, cudaEvent_t);
 cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t);
+
+#include "cuda_runtime_exec.h"
 
 /* Programs built for a default stream of each thread call other symbols. The
  * stand-in defines both, and so wants no renaming. */

@@ -24,8 +24,16 @@ CUresult sim_current_locked(CUcontext *ctx)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!top->active)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (top->fault != CUDA_SUCCESS)
+        return top->fault;
     *ctx = top;
     return CUDA_SUCCESS;
+}
+
+void sim_context_fault(CUcontext ctx, CUresult fault)
+{
+    if (ctx->fault == CUDA_SUCCESS)
+        ctx->fault = fault;
 }
 
 static CUcontext context_new(struct sim_device *dev, bool primary)
@@ -48,6 +56,7 @@ static CUresult context_activate(CUcontext ctx, unsigned flags)
     ctx->flags = flags;
     ctx->id = sim_next_id();
     ctx->peers = 0;
+    ctx->fault = CUDA_SUCCESS;
     ctx->active = true;
     sim_count(&sim_counters->contexts_made, 1);
     return CUDA_SUCCESS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* context_api.c - what may be asked of and done to the current context. */
+#include "capture.h"
 #include "stream.h"
 
 /* Begins a call that needs a current context: on success the lock is held
@@ -103,8 +104,11 @@ CUresult CUDAAPI cuCtxSynchronize(void)
     CUresult rc = begin(SIM_FN_cuCtxSynchronize, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
+    rc = sim_capture_ask_context(ctx);
+    if (rc != CUDA_SUCCESS)
+        return finish(rc);
     sim_stream_drain(ctx);
-    return finish(CUDA_SUCCESS);
+    return finish(ctx->fault);
 }
 
 /* The peer's device in *bit, after the checks that both calls share. */

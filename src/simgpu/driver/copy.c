@@ -8,6 +8,7 @@
  * looked up when the copy is queued: freeing waits for queued work. */
 #include "copy.h"
 
+#include "capture.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct copy_op {
     const char *src;
     char *staged; /* owned copy of a pageable source, or NULL */
     size_t dpitch, spitch, width, height;
+    struct sim_copy from;
 };
 
 struct fill_op {
@@ -85,6 +87,29 @@ static void copy_done(struct sim_op *op)
     free(op);
 }
 
+/* The bytes that both sides of a copy mean now. */
+static CUresult resolve_both(const struct sim_copy *c, struct span *dst,
+                             struct span *src)
+{
+    CUresult rc = resolve(c->dst, extent(c->dpitch, c->width, c->height),
+                          c->dst_side, dst);
+    if (rc == CUDA_SUCCESS)
+        rc = resolve(c->src, extent(c->spitch, c->width, c->height),
+                     c->src_side, src);
+    return rc;
+}
+
+static CUresult copy_bind(struct sim_op *op)
+{
+    struct copy_op *c = (struct copy_op *)op;
+    struct span dst, src;
+    if (resolve_both(&c->from, &dst, &src) != CUDA_SUCCESS)
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    c->dst = dst.mem;
+    c->src = src.mem;
+    return CUDA_SUCCESS;
+}
+
 static void fill_run(struct sim_op *op)
 {
     struct fill_op *f = (struct fill_op *)op;
@@ -102,6 +127,22 @@ static void fill_run(struct sim_op *op)
 static void fill_done(struct sim_op *op)
 {
     free(op);
+}
+
+static CUresult resolve_fill(const struct sim_fill *f, struct span *dst)
+{
+    return resolve(f->dst, extent(f->pitch, f->width * f->size, f->height),
+                   SIM_DEVICE_SIDE, dst);
+}
+
+static CUresult fill_bind(struct sim_op *op)
+{
+    struct fill_op *f = (struct fill_op *)op;
+    struct span dst;
+    if (resolve_fill(&f->fill, &dst) != CUDA_SUCCESS)
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    f->dst = dst.mem;
+    return CUDA_SUCCESS;
 }
 
 static void count(const struct span *dst, const struct span *src,
@@ -163,9 +204,11 @@ static CUresult submit_copy(CUstream s, struct copy_op *op, bool wait,
                             bool pageable_source)
 {
     CUresult rc = CUDA_ERROR_OUT_OF_MEMORY;
-    if (!wait && pageable_source && !stage(op))
+    /* A graph reads its sources when it is launched. */
+    bool captured = s->capture != NULL;
+    if (!wait && pageable_source && !captured && !stage(op))
         goto err_free;
-    rc = submit(s, &op->op, wait);
+    rc = submit(s, &op->op, wait && !captured);
     if (rc != CUDA_SUCCESS)
         goto err_free;
     return CUDA_SUCCESS;
@@ -189,11 +232,9 @@ static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
         return rc;
     if (c->height > 1 && (c->dpitch < c->width || c->spitch < c->width))
         return CUDA_ERROR_INVALID_VALUE;
-    rc = resolve(c->dst, extent(c->dpitch, c->width, c->height), c->dst_side,
-                 &dst);
-    if (rc == CUDA_SUCCESS)
-        rc = resolve(c->src, extent(c->spitch, c->width, c->height),
-                     c->src_side, &src);
+    rc = resolve_both(c, &dst, &src);
+    if (rc == CUDA_SUCCESS && sync)
+        rc = sim_capture_ask_stream(s);
     if (rc != CUDA_SUCCESS)
         return rc;
     struct copy_op *op = calloc(1, sizeof(*op));
@@ -201,6 +242,9 @@ static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
         return CUDA_ERROR_OUT_OF_MEMORY;
     op->op.run = copy_run;
     op->op.done = copy_done;
+    op->op.bind = copy_bind;
+    op->op.size = sizeof(*op);
+    op->from = *c;
     op->dst = dst.mem;
     op->src = src.mem;
     op->dpitch = c->dpitch;
@@ -235,8 +279,9 @@ static CUresult fill_locked(const struct sim_fill *f, CUstream handle,
     size_t nbytes = f->width * f->size;
     if (f->dst % f->size != 0 || (f->height > 1 && f->pitch < nbytes))
         return CUDA_ERROR_INVALID_VALUE;
-    rc = resolve(f->dst, extent(f->pitch, nbytes, f->height), SIM_DEVICE_SIDE,
-                 &dst);
+    rc = resolve_fill(f, &dst);
+    if (rc == CUDA_SUCCESS && sync)
+        rc = sim_capture_ask_stream(s);
     if (rc != CUDA_SUCCESS)
         return rc;
     struct fill_op *op = calloc(1, sizeof(*op));
@@ -245,6 +290,8 @@ static CUresult fill_locked(const struct sim_fill *f, CUstream handle,
     bool wait = sync && (dst.host || dst.sync_memops);
     op->op.run = fill_run;
     op->op.done = fill_done;
+    op->op.bind = fill_bind;
+    op->op.size = sizeof(*op);
     op->dst = dst.mem;
     op->fill = *f;
     rc = submit(s, &op->op, wait);

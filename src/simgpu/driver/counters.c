@@ -98,6 +98,8 @@ static void report_write(FILE *f, const struct simgpu_counters *c)
         {"ipc_closes", c->ipc_closes},
         {"streams_live", c->streams_live},
         {"events_live", c->events_live},
+        {"graph_launches", c->graph_launches},
+        {"captures_broken", c->captures_broken},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         fprintf(f, "%s %llu\n", rows[i].name,

@@ -2,6 +2,8 @@
 /* event.c - events: a place in a stream, and when it was reached. */
 #include "stream.h"
 
+#include "capture.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -32,8 +34,33 @@ static void record_done(struct sim_op *op)
     free(op);
 }
 
+static void forget(CUevent e)
+{
+    stamp_put(e->stamp);
+    e->stamp = NULL;
+    sim_nodes_clear(&e->after);
+    e->captured = 0;
+}
+
+/* In a stream that captures: stands for what the stream has captured. */
+static CUresult mark_capture(CUevent e, CUstream s)
+{
+    struct sim_nodes after = {0};
+    CUresult rc = sim_capture_enqueue(s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (!sim_nodes_join(&after, &s->tip))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    forget(e);
+    e->captured = sim_capture_id(s->capture);
+    e->after = after;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_event_record(CUevent e, CUstream s)
 {
+    if (s->capture != NULL)
+        return mark_capture(e, s);
     struct sim_stamp *stamp = calloc(1, sizeof(*stamp));
     struct record_op *rec = calloc(1, sizeof(*rec));
     CUresult rc = CUDA_ERROR_OUT_OF_MEMORY;
@@ -49,7 +76,7 @@ CUresult sim_event_record(CUevent e, CUstream s)
     rc = sim_stream_submit(s, &rec->op, NULL, &stamp->seq);
     if (rc != CUDA_SUCCESS)
         goto err_put;
-    stamp_put(e->stamp);
+    forget(e);
     e->stamp = stamp;
     return CUDA_SUCCESS;
 
@@ -90,7 +117,7 @@ void sim_event_destroy(CUevent e)
     while (*at != e)
         at = &(*at)->next;
     *at = e->next;
-    stamp_put(e->stamp);
+    forget(e);
     free(e);
     sim_uncount(&sim_counters->events_live, 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* event_api.c - the driver's calls on events. */
+#include "capture.h"
 #include "stream.h"
 
 /* Begins a call on an event: on success the lock is held until finish(). */
@@ -9,11 +10,11 @@ static CUresult begin(enum sim_fn fn, CUevent handle)
     if (rc != CUDA_SUCCESS)
         return rc;
     pthread_mutex_lock(&sim_lock);
-    if (sim_event_find(handle) == NULL) {
+    CUevent e = sim_event_find(handle);
+    rc = e != NULL ? e->ctx->fault : CUDA_ERROR_INVALID_HANDLE;
+    if (rc != CUDA_SUCCESS)
         pthread_mutex_unlock(&sim_lock);
-        return CUDA_ERROR_INVALID_HANDLE;
-    }
-    return CUDA_SUCCESS;
+    return rc;
 }
 
 static CUresult finish(CUresult rc)
@@ -74,8 +75,9 @@ CUresult CUDAAPI cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
 CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
                                         unsigned int flags)
 {
-    if ((flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (flags != CU_EVENT_RECORD_DEFAULT)
+        return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_NOT_SUPPORTED
+                                                 : CUDA_ERROR_INVALID_VALUE;
     return record(SIM_FN_cuEventRecordWithFlags, hEvent, hStream);
 }
 
@@ -91,6 +93,9 @@ CUresult CUDAAPI cuEventQuery(CUevent hEvent)
     CUresult rc = begin(SIM_FN_cuEventQuery, hEvent);
     if (rc != CUDA_SUCCESS)
         return rc;
+    rc = sim_capture_ask_event(hEvent);
+    if (rc != CUDA_SUCCESS)
+        return finish(rc);
     return finish(reached(hEvent) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
@@ -99,9 +104,13 @@ CUresult CUDAAPI cuEventSynchronize(CUevent hEvent)
     CUresult rc = begin(SIM_FN_cuEventSynchronize, hEvent);
     if (rc != CUDA_SUCCESS)
         return rc;
+    rc = sim_capture_ask_event(hEvent);
+    if (rc != CUDA_SUCCESS)
+        return finish(rc);
+    CUcontext ctx = hEvent->ctx;
     if (hEvent->stamp != NULL)
         sim_stream_wait(hEvent->stamp->stream, hEvent->stamp->seq);
-    return finish(CUDA_SUCCESS);
+    return finish(ctx->fault);
 }
 
 static CUresult elapsed(float *ms, CUevent start, CUevent end)

@@ -4,6 +4,7 @@
  * host function). */
 #include "sim.h"
 
+#include "capture.h"
 #include "memory.h"
 
 #include <string.h>
@@ -96,7 +97,7 @@ CUresult sim_enter(enum sim_fn fn)
     CUresult rc = enter((int)fn);
     if (rc == CUDA_SUCCESS && !__atomic_load_n(&sim.inited, __ATOMIC_ACQUIRE))
         rc = CUDA_ERROR_NOT_INITIALIZED;
-    return rc;
+    return rc == CUDA_SUCCESS ? sim_capture_gate(fn) : rc;
 }
 
 static void after_fork_in_child(void)

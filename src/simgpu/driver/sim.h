@@ -43,8 +43,9 @@ struct CUctx_st {
     unsigned flags;
     bool primary;
     bool active;
-    int refs;                    /* retains of a primary context */
-    uint32_t peers;              /* ordinals with peer access enabled */
+    CUresult fault; /* killed it: what all calls give until it is gone */
+    int refs;       /* retains of a primary context */
+    uint32_t peers; /* ordinals with peer access enabled */
     struct CUstream_st *legacy;  /* owned */
     struct CUstream_st *streams; /* all of this context, legacy too */
     struct CUevent_st *events;   /* owned */
@@ -74,7 +75,7 @@ extern pthread_mutex_t sim_lock;
 /* gate.c */
 
 /* Begins a driver call of the program: counts it and says with which error it
- * is to be refused (CUDA_SUCCESS: go on). Takes no lock. */
+ * is to be refused (CUDA_SUCCESS: go on). The lock must not be held. */
 CUresult sim_enter(enum sim_fn fn);
 /* The same for the few calls that work before cuInit. */
 CUresult sim_enter_early(enum sim_fn fn);
@@ -97,6 +98,9 @@ int sim_faults_hit(int fn);
 CUresult sim_device_find(CUdevice ordinal, struct sim_device **dev);
 /* The calling thread's current context, usable. */
 CUresult sim_current_locked(CUcontext *ctx);
+/* The context is of no use any more, as after an illegal address; nothing for
+ * CUDA_SUCCESS. The first fault stays. */
+void sim_context_fault(CUcontext ctx, CUresult fault);
 /* NULL unless ctx is a context of ours that is alive. */
 CUcontext sim_context_check(CUcontext ctx);
 bool sim_peer_reachable(const struct sim_device *a, const struct sim_device *b);

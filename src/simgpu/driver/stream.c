@@ -7,6 +7,8 @@
  * of threads cost more than a small copy. */
 #include "stream.h"
 
+#include "capture.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -73,15 +75,23 @@ static void unlink_stream(CUstream s)
     *at = s->next;
 }
 
+static void delay(const struct sim_op *op)
+{
+    unsigned us = __atomic_load_n(&sim.config.delay_us, __ATOMIC_RELAXED);
+    if (op->delayed && us != 0)
+        usleep(us);
+}
+
 /* Runs op, whose turn it is; releases the lock meanwhile. */
 static void run_op(CUstream s, struct sim_op *op)
 {
+    bool dead = s->ctx->fault != CUDA_SUCCESS;
     pthread_mutex_unlock(&sim_lock);
-    unsigned delay = __atomic_load_n(&sim.config.delay_us, __ATOMIC_RELAXED);
-    if (op->delayed && delay != 0)
-        usleep(delay);
-    op->run(op);
+    delay(op);
+    if (!dead)
+        op->run(op);
     pthread_mutex_lock(&sim_lock);
+    sim_context_fault(s->ctx, op->fault);
     s->completed = op->seq;
     deps_free(op);
     op->done(op);
@@ -163,6 +173,7 @@ CUresult sim_stream_create(CUcontext ctx, enum sim_stream_kind kind,
 
 void sim_stream_destroy(CUstream s)
 {
+    sim_capture_leave(s);
     s->destroyed = true;
     if (s->kind == SIM_STREAM_USER)
         sim_uncount(&sim_counters->streams_live, 1);
@@ -255,6 +266,14 @@ CUresult sim_stream_submit(CUstream s, struct sim_op *op,
     op->next = NULL;
     op->deps = NULL;
     op->ndeps = 0;
+    op->fault = CUDA_SUCCESS;
+    CUresult rc = sim_capture_enqueue(s);
+    if (rc != CUDA_SUCCESS)
+        return rc;
+    if (s->capture != NULL) {
+        *seq = s->completed;
+        return sim_capture_add(s, op);
+    }
     if (!order_with_legacy(s, op))
         goto err_deps;
     if (after != NULL && !deps_add(op, after->stream, after->seq))

@@ -17,16 +17,30 @@ struct sim_dep {
 };
 
 /* Embedded in what is queued. run is called without the lock, done with it;
- * done frees the operation. */
+ * done frees the operation. An operation that a graph may hold has a size, is
+ * copied with memcpy for each launch, and owns nothing while it is in there. */
 struct sim_op {
     struct sim_op *next;
     uint64_t seq;
+    size_t size;  /* of the struct that holds it; 0: cannot be captured */
     bool delayed; /* SIMGPU_DELAY_US applies */
     bool prompt;  /* the caller may run it, where nothing comes before it */
     void (*run)(struct sim_op *op);
     void (*done)(struct sim_op *op);
+    /* For a copy that a graph launches: looks its addresses up, with the
+     * lock held. NULL: nothing to look up. */
+    CUresult (*bind)(struct sim_op *op);
+    CUresult fault;       /* set by run: kills the context of the stream */
     struct sim_dep *deps; /* owned */
     size_t ndeps;
+};
+
+struct sim_capture;
+
+/* A set of nodes of one graph. */
+struct sim_nodes {
+    CUgraphNode *v; /* owned */
+    size_t n;
 };
 
 enum sim_stream_kind { SIM_STREAM_LEGACY, SIM_STREAM_THREAD, SIM_STREAM_USER };
@@ -45,6 +59,8 @@ struct CUstream_st {
     uint64_t submitted, completed;
     struct sim_op *head, **tail;
     pthread_cond_t work;
+    struct sim_capture *capture; /* borrowed until it ends; NULL: none */
+    struct sim_nodes tip;        /* what its next captured node comes after */
 };
 
 /* When an event was last recorded; outlives the event. */
@@ -59,7 +75,9 @@ struct CUevent_st {
     struct CUevent_st *next; /* in its context */
     CUcontext ctx;
     unsigned flags;
-    struct sim_stamp *stamp; /* shared, counted; NULL: never recorded */
+    struct sim_stamp *stamp;     /* shared, counted; NULL: never recorded */
+    unsigned long long captured; /* the capture it was last recorded in, or 0 */
+    struct sim_nodes after;      /* what it stands for in that capture */
 };
 
 CUresult sim_stream_create(CUcontext ctx, enum sim_stream_kind kind,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream_api.c - the driver's calls on streams. */
+#include "capture.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -70,8 +71,10 @@ CUresult CUDAAPI cuStreamDestroy_v2(CUstream hStream)
         return rc;
     if (s->kind != SIM_STREAM_USER)
         return finish(CUDA_ERROR_INVALID_HANDLE);
-    sim_stream_destroy(s);
-    return finish(CUDA_SUCCESS);
+    rc = sim_capture_refuse(s);
+    if (rc == CUDA_SUCCESS)
+        sim_stream_destroy(s);
+    return finish(rc);
 }
 
 CUresult CUDAAPI cuStreamDestroy(CUstream hStream)
@@ -145,7 +148,10 @@ CUresult CUDAAPI cuStreamQuery(CUstream hStream)
     CUresult rc = begin(SIM_FN_cuStreamQuery, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
-    return finish(sim_stream_idle(s) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+    rc = sim_capture_ask_stream(s);
+    if (rc == CUDA_SUCCESS && !sim_stream_idle(s))
+        rc = CUDA_ERROR_NOT_READY;
+    return finish(rc);
 }
 
 CUresult CUDAAPI cuStreamSynchronize(CUstream hStream)
@@ -154,8 +160,12 @@ CUresult CUDAAPI cuStreamSynchronize(CUstream hStream)
     CUresult rc = begin(SIM_FN_cuStreamSynchronize, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
+    CUcontext ctx = s->ctx;
+    rc = sim_capture_ask_stream(s);
+    if (rc != CUDA_SUCCESS)
+        return finish(rc);
     sim_stream_wait(s, s->submitted);
-    return finish(CUDA_SUCCESS);
+    return finish(ctx->fault);
 }
 
 static void nothing_run(struct sim_op *op)
@@ -180,8 +190,12 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent,
     CUevent e = sim_event_find(hEvent);
     if (e == NULL)
         return finish(CUDA_ERROR_INVALID_HANDLE);
-    if ((Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+    if (Flags != CU_EVENT_WAIT_DEFAULT)
+        return finish(Flags == CU_EVENT_WAIT_EXTERNAL && s->capture != NULL
+                          ? CUDA_ERROR_NOT_SUPPORTED
+                          : CUDA_ERROR_INVALID_VALUE);
+    if (s->capture != NULL || e->captured != 0)
+        return finish(sim_capture_wait(s, e));
     if (e->stamp == NULL)
         return finish(CUDA_SUCCESS);
     struct sim_op *op = calloc(1, sizeof(*op));
@@ -223,6 +237,8 @@ static CUresult queue_host_fn(CUstream s, const struct host_op *from)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *h = *from;
     h->op = (struct sim_op){.run = host_run, .done = plain_done};
+    if (h->fn != NULL) /* the older form cannot be captured */
+        h->op.size = sizeof(*h);
     uint64_t seq;
     CUresult rc = sim_stream_submit(s, &h->op, NULL, &seq);
     if (rc != CUDA_SUCCESS)
@@ -255,79 +271,6 @@ CUresult CUDAAPI cuStreamAddCallback(CUstream hStream,
     return finish(queue_host_fn(s, &(struct host_op){.callback = callback,
                                                      .stream = hStream,
                                                      .user = userData}));
-}
-
-/* Capture is not simulated: no stream ever captures. */
-CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream,
-                                     CUstreamCaptureStatus *captureStatus)
-{
-    CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamIsCapturing, hStream, &s);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    if (captureStatus == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return finish(CUDA_SUCCESS);
-}
-
-static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status)
-{
-    CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamGetCaptureInfo, handle, &s);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    if (status == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return finish(CUDA_SUCCESS);
-}
-
-CUresult CUDAAPI cuStreamGetCaptureInfo(
-    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-    cuuint64_t *id_out)
-{
-    (void)id_out;
-    return capture_info(hStream, captureStatus_out);
-}
-
-CUresult CUDAAPI cuStreamGetCaptureInfo_v2(
-    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-    cuuint64_t *id_out, CUgraph *graph_out,
-    const CUgraphNode **dependencies_out, size_t *numDependencies_out)
-{
-    (void)id_out;
-    (void)graph_out;
-    (void)dependencies_out;
-    (void)numDependencies_out;
-    return capture_info(hStream, captureStatus_out);
-}
-
-CUresult CUDAAPI cuStreamGetCaptureInfo_v3(
-    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-    cuuint64_t *id_out, CUgraph *graph_out,
-    const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
-    size_t *numDependencies_out)
-{
-    (void)edgeData_out;
-    return cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out,
-                                     graph_out, dependencies_out,
-                                     numDependencies_out);
-}
-
-CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    CUresult rc = sim_enter(SIM_FN_cuThreadExchangeStreamCaptureMode);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    if (mode == NULL || (int)*mode < 0 ||
-        *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct sim_thread *t = sim_thread();
-    CUstreamCaptureMode old = t->capture_mode;
-    t->capture_mode = *mode;
-    *mode = old;
-    return CUDA_SUCCESS;
 }
 
 /* The same calls for programs whose default stream is the thread's own. */
@@ -385,38 +328,4 @@ CUresult CUDAAPI cuStreamAddCallback_ptsz(CUstream hStream,
                                           void *userData, unsigned int flags)
 {
     return cuStreamAddCallback(own(hStream), callback, userData, flags);
-}
-
-CUresult CUDAAPI cuStreamIsCapturing_ptsz(CUstream hStream,
-                                          CUstreamCaptureStatus *captureStatus)
-{
-    return cuStreamIsCapturing(own(hStream), captureStatus);
-}
-
-CUresult CUDAAPI cuStreamGetCaptureInfo_ptsz(
-    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-    cuuint64_t *id_out)
-{
-    return cuStreamGetCaptureInfo(own(hStream), captureStatus_out, id_out);
-}
-
-CUresult CUDAAPI cuStreamGetCaptureInfo_v2_ptsz(
-    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-    cuuint64_t *id_out, CUgraph *graph_out,
-    const CUgraphNode **dependencies_out, size_t *numDependencies_out)
-{
-    return cuStreamGetCaptureInfo_v2(own(hStream), captureStatus_out, id_out,
-                                     graph_out, dependencies_out,
-                                     numDependencies_out);
-}
-
-CUresult CUDAAPI cuStreamGetCaptureInfo_v3_ptsz(
-    CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-    cuuint64_t *id_out, CUgraph *graph_out,
-    const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
-    size_t *numDependencies_out)
-{
-    return cuStreamGetCaptureInfo_v3(own(hStream), captureStatus_out, id_out,
-                                     graph_out, dependencies_out, edgeData_out,
-                                     numDependencies_out);
 }
