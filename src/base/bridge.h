@@ -61,8 +61,9 @@ struct cx_mpi_services {
     void (*poke)(void);
     /* Is the program at MPI_THREAD_MULTIPLE? Asked once. */
     int (*thread_multiple)(void);
-    /* inout[i] = in[i] op inout[i] by the MPI library on host memory; for the
-     * self-test. CX_DECLINED when MPI has no such type or op. */
+    /* inout[i] = in[i] op inout[i] by the MPI library on host memory, of
+     * elements as the engine has them; for the self-test. CX_DECLINED when MPI
+     * has no such type or op, or need not have it. */
     CX_MUST enum cx_status (*reduce_local)(const void *in, void *inout,
                                            size_t count, enum cx_dtype dtype,
                                            enum cx_redop op);

@@ -125,7 +125,9 @@ void cx_instance_destroy(struct cx_instance *inst);
 /* dst[i] = ((x0[i] op x1[i]) op x2[i]) ... for k >= 1 operands in the listed
  * order; `dst` may be any of them. NaN results are the canonical quiet NaN;
  * MIN and MAX give NaN when either operand is NaN and order -0 below +0;
- * logical results are 0 or 1. No FMA. (op, dtype) must be valid. */
+ * logical results are 0 or 1; MINLOC and MAXLOC give the value of MIN and MAX
+ * and the lowest index of those that equal it, zeros of both signs being equal
+ * and so all NaNs; padding is 0. No FMA. (op, dtype) must be valid. */
 void cx_reduce(enum cx_dtype dtype, enum cx_redop op, void *dst,
                const void *const *srcs, int k, size_t count);
 

@@ -2,13 +2,19 @@
 /* reduce_float.h - loops over one floating-point type and its complex;
  * included by reduce.c once a type with
  *   CX_NAME(x)   name of a function for this type
- *   CX_CNAME(x)  the same for its complex
+ *   CX_CNAME(x)  the same for its complex; not defined: it has none
  *   CX_F         element, of any alignment
- *   CX_FV        the same as a plain value
+ *   CX_FV        the same as a plain value, or a wider one in which one sum or
+ *                product and its rounding give the same
  *   CX_NAN       the canonical NaN
  * No include guard: this file is a template. Hardware keeps the payload of one
  * or the other operand's NaN, which would differ between ranks and from a GPU;
  * hence the canonical one. */
+
+static inline int CX_NAME(nan_)(CX_FV x)
+{
+    return x != x;
+}
 
 static inline CX_FV CX_NAME(canon_)(CX_FV x)
 {
@@ -22,7 +28,7 @@ static void CX_NAME(sum_)(void *dst, const void *a, const void *b, size_t n)
 
     CX_IVDEP
     for (size_t i = 0; i < n; i++)
-        d[i] = CX_NAME(canon_)(x[i] + y[i]);
+        d[i] = CX_NAME(canon_)((CX_FV)x[i] + (CX_FV)y[i]);
 }
 
 static void CX_NAME(prod_)(void *dst, const void *a, const void *b, size_t n)
@@ -32,25 +38,37 @@ static void CX_NAME(prod_)(void *dst, const void *a, const void *b, size_t n)
 
     CX_IVDEP
     for (size_t i = 0; i < n; i++)
-        d[i] = CX_NAME(canon_)(x[i] * y[i]);
+        d[i] = CX_NAME(canon_)((CX_FV)x[i] * (CX_FV)y[i]);
 }
 
 /* Zeros of both signs are equal: their sum is +0 unless both are -0, which is
  * what MAX wants; MIN is the same with all signs turned. */
+static inline CX_FV CX_NAME(least_)(CX_FV u, CX_FV v)
+{
+    CX_FV least = u < v ? u : v, zero = -(-u + -v);
+
+    least = (u == v) & (v == 0) ? zero : least;
+    least = u == u ? least : CX_NAN;
+    return v == v ? least : CX_NAN;
+}
+
+static inline CX_FV CX_NAME(most_)(CX_FV u, CX_FV v)
+{
+    CX_FV most = u > v ? u : v, zero = u + v;
+
+    most = (u == v) & (v == 0) ? zero : most;
+    most = u == u ? most : CX_NAN;
+    return v == v ? most : CX_NAN;
+}
+
 static void CX_NAME(min_)(void *dst, const void *a, const void *b, size_t n)
 {
     const CX_F *x = a, *y = b;
     CX_F *d = dst;
 
     CX_IVDEP
-    for (size_t i = 0; i < n; i++) {
-        CX_FV u = x[i], v = y[i];
-        CX_FV least = u < v ? u : v, zero = -(-u + -v);
-
-        least = (u == v) & (v == 0) ? zero : least;
-        least = u == u ? least : CX_NAN;
-        d[i] = v == v ? least : CX_NAN;
-    }
+    for (size_t i = 0; i < n; i++)
+        d[i] = CX_NAME(least_)(x[i], y[i]);
 }
 
 static void CX_NAME(max_)(void *dst, const void *a, const void *b, size_t n)
@@ -59,16 +77,11 @@ static void CX_NAME(max_)(void *dst, const void *a, const void *b, size_t n)
     CX_F *d = dst;
 
     CX_IVDEP
-    for (size_t i = 0; i < n; i++) {
-        CX_FV u = x[i], v = y[i];
-        CX_FV most = u > v ? u : v, zero = u + v;
-
-        most = (u == v) & (v == 0) ? zero : most;
-        most = u == u ? most : CX_NAN;
-        d[i] = v == v ? most : CX_NAN;
-    }
+    for (size_t i = 0; i < n; i++)
+        d[i] = CX_NAME(most_)(x[i], y[i]);
 }
 
+#ifdef CX_CNAME
 static void CX_CNAME(sum_)(void *dst, const void *a, const void *b, size_t n)
 {
     CX_NAME(sum_)(dst, a, b, 2 * n);
@@ -90,8 +103,10 @@ static void CX_CNAME(prod_)(void *dst, const void *a, const void *b, size_t n)
     }
 }
 
-#undef CX_NAME
 #undef CX_CNAME
+#endif
+
+#undef CX_NAME
 #undef CX_F
 #undef CX_FV
 #undef CX_NAN

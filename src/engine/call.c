@@ -37,6 +37,15 @@ static void choose(const struct cx_team *team, const struct cx_call *call,
     cx_choose(team->chooser, &facts, choice);
 }
 
+/* MPI may take other values than 0 and 1 for Fortran's false and true; then it
+ * knows what the program's compiler means, and we do not. */
+static int foreign_logical(const struct cx_team *team,
+                           const struct cx_call *call)
+{
+    return call->dtype == CX_DT_LOGICAL &&
+           team->mpi_wrong[call->op][CX_DT_LOGICAL];
+}
+
 enum cx_status cx_call_route(struct cx_team *team, const struct cx_call *call,
                              enum cx_path *path, const char **why)
 {
@@ -45,6 +54,11 @@ enum cx_status cx_call_route(struct cx_team *team, const struct cx_call *call,
     if (reduction(call) && !cx_redop_valid(call->op, call->dtype)) {
         *path = CX_PATH_MPI;
         *why = "type or op that the engine does not reduce";
+        return CX_OK;
+    }
+    if (reduction(call) && foreign_logical(team, call)) {
+        *path = CX_PATH_MPI;
+        *why = "logical values that are not 0 and 1";
         return CX_OK;
     }
     choose(team, call, &choice);

@@ -128,7 +128,8 @@ static int64_t propose_id(void)
     return id;
 }
 
-/* One int64 an operation: a bit for each type on which MPI is right. */
+/* One int64 an operation: a bit for each type on which MPI is wrong. */
+_Static_assert(CX_NDTYPES <= 63, "one bit a type");
 static void pack_wrong(const struct cx_team *team, int64_t *words, int op)
 {
     int dtype;

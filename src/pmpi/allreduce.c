@@ -5,6 +5,8 @@
 
 #include <limits.h>
 
+#include "base/alloc.h"
+
 struct arguments {
     struct cx_pair pair;
     MPI_Op op;
@@ -45,6 +47,39 @@ static int call_mpi(const void *arg, const void *send, void *recv)
                               a->op, a->comm);
 }
 
+/* The engine's call in place on packed host memory, for types with padding. */
+static enum cx_status packed(struct arguments *a, const struct cx_comm *c,
+                             struct cx_call *call, struct cx_result *result)
+{
+    const struct cx_buffer *from =
+        a->pair.in_place ? &a->pair.recv : &a->pair.send;
+    void *bytes = cx_alloc(a->pair.recv.nbytes, 1);
+    enum cx_status status = bytes != NULL ? CX_OK : CX_ERR_NOMEM;
+
+    if (status == CX_OK)
+        status = cx_pair_query(&a->pair);
+    if (status == CX_OK)
+        status = cx_buffer_pack(from, bytes);
+    call->src = NULL;
+    call->dst = bytes;
+    if (status != CX_OK) /* joins all the same: the others must hear of it */
+        call->failed = status;
+    status = cx_engine()->collective(c->team, call, result);
+    if (status == CX_OK)
+        status = cx_buffer_unpack(&a->pair.recv, bytes);
+    result->device_bytes = cx_pair_device_bytes(&a->pair);
+    cx_free(bytes);
+    return status;
+}
+
+static enum cx_status engine(struct arguments *a, const struct cx_comm *c,
+                             struct cx_call *call, struct cx_result *result)
+{
+    if (a->pair.recv.size == a->pair.recv.extent)
+        return cx_engine()->collective(c->team, call, result);
+    return packed(a, c, call, result);
+}
+
 int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *rc)
 {
@@ -68,16 +103,17 @@ int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
         .src = a.pair.in_place ? NULL : sendbuf,
         .dst = recvbuf,
         .count = (size_t)count,
-        .dtype = cx_dtype_of(type),
         .op = cx_redop_of(op),
     };
+    if (call.op != CX_REDOP_NONE)
+        call.dtype = cx_dtype_of(type);
     way = cx_way_of(entry.c, &call, &why, &status);
     if (status == CX_OK &&
         cx_passes(&entry, way, &a.pair.recv,
                   a.pair.in_place ? NULL : &a.pair.send, &why))
         return cx_entry_pass(&entry, CX_ALLREDUCE, why, a.pair.recv.nbytes);
     if (status == CX_OK && way == CX_WAY_ENGINE) {
-        status = cx_engine()->collective(entry.c->team, &call, &result);
+        status = engine(&a, entry.c, &call, &result);
         why = result.algorithm;
         cx_entry_declined(&way, &why, &status);
     }
