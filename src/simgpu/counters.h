@@ -67,13 +67,18 @@ struct simgpu_control {
      * call numbers count from now. NULL removes all. 0, or -1 with a line on
      * stderr and the old faults kept. */
     int (*set_faults)(const char *spec);
-    /* Replaces SIMGPU_DELAY_US. */
+    /* Replaces SIMGPU_DELAY_US by a number for all work. */
     void (*set_delay_us)(unsigned delay_us);
     /* For the runtime library only: one call begins of the function with this
      * row in fn[]; returns 0 or the error with which it is to be refused.
      * leave() must follow in both cases. */
     int (*enter)(int fn);
     void (*leave)(void);
+    /* Replaces SIMGPU_DELAY_US, in its syntax; 0, or -1 with nothing done. */
+    int (*set_delays)(const char *spec);
+    /* Sets the delay of one stream, whose handle is good in the current
+     * context; 0, or the error. */
+    int (*set_stream_delay)(void *stream, unsigned delay_us);
 };
 
 #define SIMGPU_CONTROL_UUID                                                    \

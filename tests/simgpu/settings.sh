@@ -57,7 +57,10 @@ bad "pairs of devices" SIMGPU_P2P=0-
 bad "pairs of devices" SIMGPU_P2P=0-1,
 bad "no-export or no-open" SIMGPU_IPC=maybe
 bad "on or off" SIMGPU_REUSE=1
+gives "0 1" SIMGPU_DELAY_US=kernel:500,legacy:20
 bad "microseconds" SIMGPU_DELAY_US=-1
+bad "kernel:500,legacy:20" SIMGPU_DELAY_US=kernels:5
+bad "kernel:500,legacy:20" SIMGPU_DELAY_US=kernel:5,
 bad "FUNCTION:CALL=ERROR" SIMGPU_FAIL=cuMemAlloc
 bad "FUNCTION:CALL=ERROR" SIMGPU_FAIL=cuMemAlloc:1=2,
 bad "cannot write" SIMGPU_COUNTERS=/nonexistent/x

@@ -106,12 +106,7 @@ static bool read_reuse(struct sim_config *c, const char *value)
 
 static bool read_delay(struct sim_config *c, const char *value)
 {
-    long n;
-    const char *end;
-    if (!parse_number(value, 0, 10000000, &n, &end) || *end != '\0')
-        return false;
-    c->delay_us = (unsigned)n;
-    return true;
+    return sim_delay_parse(value, c->delay_us);
 }
 
 /* Checked where the faults are parsed. */
@@ -163,7 +158,10 @@ static const struct setting {
     {"SIMGPU_P2P", read_p2p, "on, off, or pairs of devices as in 0-1,2-3"},
     {"SIMGPU_IPC", read_ipc, "on, off, no-export or no-open"},
     {"SIMGPU_REUSE", read_reuse, "on or off"},
-    {"SIMGPU_DELAY_US", read_delay, "microseconds from 0 to 10000000"},
+    {"SIMGPU_DELAY_US", read_delay,
+     "microseconds from 0 to 10000000, for all work or as in "
+     "kernel:500,legacy:20 for copy, memset, kernel, graph and for streams: "
+     "legacy, thread, blocking, nonblocking"},
     {"SIMGPU_FAIL", read_fail, "FUNCTION:CALL=ERROR,..."},
     {"SIMGPU_COUNTERS", read_counters, "a short path, %p for the process id"},
     {"SIMGPU_REPORT", read_report, "a short path, %p for the process id"},

@@ -14,6 +14,19 @@
 #define SIM_MAX_DEVICES 16
 #define SIM_PATH_MAX 512
 
+/* What a delay is for: kinds of work first, then kinds of streams. */
+enum sim_delay {
+    SIM_DELAY_COPY,
+    SIM_DELAY_MEMSET,
+    SIM_DELAY_KERNEL,
+    SIM_DELAY_GRAPH,
+    SIM_DELAY_LEGACY,
+    SIM_DELAY_THREAD,
+    SIM_DELAY_BLOCKING,
+    SIM_DELAY_NONBLOCKING,
+    SIM_DELAYS
+};
+
 struct sim_config {
     bool ok;                      /* all settings were understood */
     int ndevices;                 /* devices of the machine */
@@ -23,14 +36,17 @@ struct sim_config {
     bool p2p[SIM_MAX_DEVICES][SIM_MAX_DEVICES]; /* by device of the machine */
     bool ipc_export;                            /* cuIpcGetMemHandle works */
     bool ipc_open;                              /* cuIpcOpenMemHandle works */
-    bool reuse;                  /* freed addresses are given out again */
-    unsigned delay_us;           /* before each asynchronous operation */
-    const char *faults;          /* borrowed from the environment or NULL */
-    char counters[SIM_PATH_MAX]; /* live counter file, "" for none */
-    char report[SIM_PATH_MAX];   /* text at exit, "" for none */
+    bool reuse;                    /* freed addresses are given out again */
+    unsigned delay_us[SIM_DELAYS]; /* before asynchronous work */
+    const char *faults;            /* borrowed from the environment or NULL */
+    char counters[SIM_PATH_MAX];   /* live counter file, "" for none */
+    char report[SIM_PATH_MAX];     /* text at exit, "" for none */
 };
 
 /* Fills *c from the environment; c->ok says whether all of it was good. */
 void sim_config_read(struct sim_config *c);
+/* delay.c: microseconds for all work, or "kernel:500,legacy:20"; what is not
+ * named is 0. false: bad. */
+bool sim_delay_parse(const char *spec, unsigned us[SIM_DELAYS]);
 
 #endif

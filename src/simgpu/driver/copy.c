@@ -244,6 +244,7 @@ static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
     op->op.done = copy_done;
     op->op.bind = copy_bind;
     op->op.size = sizeof(*op);
+    op->op.work = SIM_DELAY_COPY;
     op->from = *c;
     op->dst = dst.mem;
     op->src = src.mem;
@@ -291,6 +292,7 @@ static CUresult fill_locked(const struct sim_fill *f, CUstream handle,
     op->op.run = fill_run;
     op->op.done = fill_done;
     op->op.bind = fill_bind;
+    op->op.work = SIM_DELAY_MEMSET;
     op->op.size = sizeof(*op);
     op->dst = dst.mem;
     op->fill = *f;

@@ -62,7 +62,19 @@ static void control_leave(void)
 
 static void control_set_delay(unsigned delay_us)
 {
-    __atomic_store_n(&sim.config.delay_us, delay_us, __ATOMIC_RELAXED);
+    unsigned us[SIM_DELAYS] = {0};
+    for (int i = 0; i <= SIM_DELAY_GRAPH; i++)
+        us[i] = delay_us;
+    sim_delay_set(us);
+}
+
+static int control_set_delays(const char *spec)
+{
+    unsigned us[SIM_DELAYS];
+    if (!sim_delay_parse(spec, us))
+        return -1;
+    sim_delay_set(us);
+    return 0;
 }
 
 static struct simgpu_control control = {
@@ -71,6 +83,8 @@ static struct simgpu_control control = {
     .set_delay_us = control_set_delay,
     .enter = control_enter,
     .leave = control_leave,
+    .set_delays = control_set_delays,
+    .set_stream_delay = sim_delay_set_stream,
 };
 
 static void start(void)

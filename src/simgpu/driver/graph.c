@@ -216,6 +216,7 @@ static CUresult launch(CUgraphExec exec, CUstream s)
     l->op.run = launch_run;
     l->op.done = launch_done;
     l->op.delayed = true;
+    l->op.work = SIM_DELAY_GRAPH;
     l->n = exec->n;
     l->ops = ops_copy(exec->ops, exec->n);
     if (l->ops == NULL) {

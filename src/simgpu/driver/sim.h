@@ -94,6 +94,10 @@ int sim_fn_find(const char *name, size_t len);
 int sim_faults_set(const char *spec);
 int sim_faults_hit(int fn);
 
+/* delay.c: replaces SIMGPU_DELAY_US; sets one stream's. No lock. */
+void sim_delay_set(const unsigned us[SIM_DELAYS]);
+int sim_delay_set_stream(void *stream, unsigned us);
+
 /* context.c */
 CUresult sim_device_find(CUdevice ordinal, struct sim_device **dev);
 /* The calling thread's current context, usable. */

@@ -11,7 +11,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Some operation has ended; all waiters look again. */
 static pthread_cond_t progress = PTHREAD_COND_INITIALIZER;
@@ -75,19 +74,12 @@ static void unlink_stream(CUstream s)
     *at = s->next;
 }
 
-static void delay(const struct sim_op *op)
-{
-    unsigned us = __atomic_load_n(&sim.config.delay_us, __ATOMIC_RELAXED);
-    if (op->delayed && us != 0)
-        usleep(us);
-}
-
 /* Runs op, whose turn it is; releases the lock meanwhile. */
 static void run_op(CUstream s, struct sim_op *op)
 {
     bool dead = s->ctx->fault != CUDA_SUCCESS;
     pthread_mutex_unlock(&sim_lock);
-    delay(op);
+    sim_delay_wait(s, op);
     if (!dead)
         op->run(op);
     pthread_mutex_lock(&sim_lock);
@@ -299,16 +291,40 @@ err_deps:
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Streams may vanish while we wait, so list them first. */
-void sim_stream_drain(CUcontext ctx)
+/* Waits for the streams of a context, without those that have one of these
+ * flags. Streams may vanish while we wait, so it lists them first. */
+static void wait_for_streams(CUcontext ctx, unsigned without)
 {
     struct sim_op all = {0};
     for (CUstream s = ctx->streams; s != NULL; s = s->next)
-        if (!deps_add(&all, s, s->submitted))
+        if ((s->flags & without) == 0 && !deps_add(&all, s, s->submitted))
             break;
     for (size_t i = 0; i < all.ndeps; i++)
         sim_stream_wait(all.deps[i].stream, all.deps[i].seq);
     deps_free(&all);
+}
+
+void sim_stream_sync(CUstream s)
+{
+    if (s->kind == SIM_STREAM_LEGACY)
+        wait_for_streams(s->ctx, CU_STREAM_NON_BLOCKING);
+    else
+        sim_stream_wait(s, s->submitted);
+}
+
+bool sim_stream_done(CUstream s)
+{
+    if (s->kind != SIM_STREAM_LEGACY)
+        return sim_stream_idle(s);
+    for (CUstream o = s->ctx->streams; o != NULL; o = o->next)
+        if ((o->flags & CU_STREAM_NON_BLOCKING) == 0 && !sim_stream_idle(o))
+            return false;
+    return true;
+}
+
+void sim_stream_drain(CUcontext ctx)
+{
+    wait_for_streams(ctx, 0);
 }
 
 void sim_stream_drain_all(void)

@@ -22,9 +22,10 @@ struct sim_dep {
 struct sim_op {
     struct sim_op *next;
     uint64_t seq;
-    size_t size;  /* of the struct that holds it; 0: cannot be captured */
-    bool delayed; /* SIMGPU_DELAY_US applies */
-    bool prompt;  /* the caller may run it, where nothing comes before it */
+    size_t size; /* of the struct that holds it; 0: cannot be captured */
+    enum sim_delay work; /* its kind */
+    bool delayed;        /* SIMGPU_DELAY_US applies */
+    bool prompt; /* the caller may run it, where nothing comes before it */
     void (*run)(struct sim_op *op);
     void (*done)(struct sim_op *op);
     /* For a copy that a graph launches: looks its addresses up, with the
@@ -59,6 +60,7 @@ struct CUstream_st {
     uint64_t submitted, completed;
     struct sim_op *head, **tail;
     pthread_cond_t work;
+    unsigned delay_us;           /* of its own */
     struct sim_capture *capture; /* borrowed until it ends; NULL: none */
     struct sim_nodes tip;        /* what its next captured node comes after */
 };
@@ -100,6 +102,13 @@ void sim_stream_wait(CUstream s, uint64_t seq);
 void sim_stream_drain(CUcontext ctx);
 void sim_stream_drain_all(void);
 bool sim_stream_idle(CUstream s);
+/* The same for all that a handle stands for: the legacy stream encompasses
+ * the blocking streams of its context. */
+void sim_stream_sync(CUstream s);
+bool sim_stream_done(CUstream s);
+
+/* delay.c: waits as long as op is to be held up in s; no lock. */
+void sim_delay_wait(CUstream s, const struct sim_op *op);
 
 CUevent sim_event_find(CUevent handle);
 CUresult sim_event_create(CUcontext ctx, unsigned flags, CUevent *out);

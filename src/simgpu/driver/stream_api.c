@@ -149,7 +149,7 @@ CUresult CUDAAPI cuStreamQuery(CUstream hStream)
     if (rc != CUDA_SUCCESS)
         return rc;
     rc = sim_capture_ask_stream(s);
-    if (rc == CUDA_SUCCESS && !sim_stream_idle(s))
+    if (rc == CUDA_SUCCESS && !sim_stream_done(s))
         rc = CUDA_ERROR_NOT_READY;
     return finish(rc);
 }
@@ -164,7 +164,7 @@ CUresult CUDAAPI cuStreamSynchronize(CUstream hStream)
     rc = sim_capture_ask_stream(s);
     if (rc != CUDA_SUCCESS)
         return finish(rc);
-    sim_stream_wait(s, s->submitted);
+    sim_stream_sync(s);
     return finish(ctx->fault);
 }
 
