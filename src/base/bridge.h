@@ -27,7 +27,6 @@ enum cx_agree_op { CX_AGREE_MIN, CX_AGREE_MAX, CX_AGREE_SUM };
 /* One pending MPI request of the front; storage is the engine's. */
 struct cx_mpi_req {
     uintptr_t handle; /* the front's */
-    void *aux;        /* the front's, freed when the request ends */
 };
 
 /* Sparse exchange of equal-sized blobs along the edges of a plan. A rank sends
@@ -42,6 +41,9 @@ struct cx_exchange {
     const int *from;
     int nfrom;
     void *theirs;
+    int *counts; /* 4 zeroed ints a rank, for the service: a rank that had no
+                    memory for them in the exchange would leave the others
+                    alone in it */
 };
 
 struct cx_mpi_services {

@@ -73,8 +73,6 @@ void cx_log_hold(char *buf, size_t n)
 {
     held = buf;
     held_left = n;
-    if (buf != NULL)
-        buf[0] = '\0';
 }
 
 static void hold(const char *fmt, va_list args)

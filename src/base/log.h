@@ -25,9 +25,10 @@ int cx_log_init(enum cx_log_level level, const char *path, int rank);
 int cx_log_on(enum cx_log_level level);
 void cx_log(enum cx_log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* From now on this thread's errors and warnings go, without their prefix, into
- * `buf` instead, the first ones that fit; NULL ends it. For causes that only
- * one of several ranks should report. */
+/* From now on this thread's errors and warnings are added to the text in `buf`
+ * instead, without their prefix, the first ones that fit; NULL ends it. For
+ * causes that somebody else reports: one of several ranks, or a caller who
+ * knows what failed by them. */
 void cx_log_hold(char *buf, size_t n);
 /* Closes the file, if any. */
 void cx_log_fini(void);

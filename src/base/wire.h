@@ -38,6 +38,11 @@ struct cx_wire_ops {
                                        size_t nbytes, struct cx_peer **peer);
     void (*peer_put)(struct cx_wire *wire, struct cx_peer *peer);
 
+    /* Makes ready to send to the peer, so that what fails here fails before a
+     * call begins; `send` does it otherwise. Waits for nobody. */
+    CX_MUST enum cx_status (*connect)(struct cx_wire *wire,
+                                      struct cx_peer *peer);
+
     /* Start a transfer. On return `req->status` is CX_INPROGRESS, CX_OK or an
      * error. A receive that is too small ends in CX_ERR_MISMATCH. */
     void (*send)(struct cx_wire *wire, struct cx_peer *peer, uint64_t tag,
@@ -52,6 +57,11 @@ struct cx_wire_ops {
 
     /* Give up a transfer: on return `req` is no longer referenced. */
     void (*cancel)(struct cx_wire *wire, struct cx_req *req);
+
+    /* Has a message come that no receive has taken and whose masked tag is
+     * this one? 1, with its tag in `*found`; it stays where it is. */
+    int (*probe)(struct cx_wire *wire, uint64_t tag, uint64_t mask,
+                 uint64_t *found);
 
     /* One quantum; returns the number of events handled (0: idle). */
     unsigned (*progress)(struct cx_wire *wire);

@@ -40,10 +40,12 @@ const struct cx_algorithm *cx_algorithm_find(enum cx_func func,
 /* Plans are immutable; destroy after the last instance. */
 void cx_plan_destroy(struct cx_plan *plan);
 
-/* The distinct ranks that this rank's plan sends to (`*nsend` of them) and
- * receives from. Borrowed until the plan is destroyed. */
+/* The distinct ranks that this rank's plan sends to (`*nsend` of them), and all
+ * that it exchanges messages with: those first, then the ranks it only receives
+ * from. Borrowed until the plan is destroyed. Who is a neighbour has this rank
+ * as a neighbour. */
 const int *cx_plan_send_peers(const struct cx_plan *plan, int *nsend);
-const int *cx_plan_recv_peers(const struct cx_plan *plan, int *nrecv);
+const int *cx_plan_neighbours(const struct cx_plan *plan, int *n);
 
 struct cx_io {
     const struct cx_wire_ops *wire_ops;
@@ -91,7 +93,7 @@ struct cx_run {
 
 struct cx_instance;
 
-/* `peers[i]` is the wire peer of the i-th rank of cx_plan_send_peers, borrowed
+/* `peers[i]` is the wire peer of the i-th rank of cx_plan_neighbours, borrowed
  * until destroy. */
 CX_MUST enum cx_status cx_instance_create(const struct cx_plan *plan,
                                           const struct cx_io *io,
@@ -99,7 +101,8 @@ CX_MUST enum cx_status cx_instance_create(const struct cx_plan *plan,
                                           struct cx_instance **out);
 /* Begins a call: sizes scratch (allocates only when it must grow) and posts
  * what can be posted. After an error nothing has been posted and the instance
- * can be started again. */
+ * can be started again. CX_ERR_PEER: another rank has given the call up
+ * already. */
 CX_MUST enum cx_status cx_instance_start(struct cx_instance *inst,
                                          const struct cx_run *run);
 /* Advances without blocking: CX_INPROGRESS, CX_OK when the result is complete
@@ -110,14 +113,20 @@ CX_MUST enum cx_status cx_instance_progress(struct cx_instance *inst);
  * error until the next start. */
 void cx_instance_abort(struct cx_instance *inst);
 /* For a call that has failed here (in place of abort), or that this rank cannot
- * start at all: aborts it and tells every send peer of the plan, whose calls
- * end in CX_ERR_PEER when they next need something from this rank. Uses
+ * start at all: aborts it and tells every neighbour of the plan. The calls of
+ * those that it sends to end in CX_ERR_PEER when they next need something from
+ * this rank; those that only send to it hear of it by `listen`. Uses
  * `run->team` and `run->call` only; needs no memory. Drives the wire until the
  * messages have left, for a second at most. A rank that gives up because of
- * such a message must give up in turn: so the news reaches all that depend on
- * it. Not told are ranks that wait only for this one to receive (a rendezvous):
- * they need a timeout. */
+ * such a message must give up in turn: so the news reaches all that wait. */
 void cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run);
+/* For a running call, now and then while it waits: has a neighbour given it up
+ * that this rank expects nothing from? Then the next progress says so. */
+void cx_instance_listen(struct cx_instance *inst);
+/* After give_up: is there a neighbour whose messages were still to come, and
+ * who has not given up too? It may be stuck half way in sending them, so this
+ * rank should drive the wire until it has heard, for a while. */
+int cx_instance_is_awaited(struct cx_instance *inst, const struct cx_run *run);
 /* What the call waits for or what went wrong, one line for the report. */
 void cx_instance_explain(const struct cx_instance *inst, char *out, size_t n);
 void cx_instance_destroy(struct cx_instance *inst);

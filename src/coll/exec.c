@@ -72,6 +72,7 @@ static void post_recvs(struct cx_instance *inst, struct cx_tile *tile,
         tile->chains[chain].posted++;
         activate(inst, tile, chain);
         req->nbytes = 0;
+        req->tag = 0;
         req->status = CX_OK;
         if (nbytes)
             inst->io.wire_ops->recv(inst->io.wire,
@@ -199,9 +200,7 @@ static int received_right(struct cx_instance *inst, const struct cx_tile *tile,
     if (nbytes == 0 || (req->nbytes == nbytes && theirs == sig))
         return 1;
     if (theirs == CX_SIG_FAILED) {
-        cx_instance_fail(inst, CX_ERR_PEER,
-                         "rank %d gave up this call; see its message",
-                         op->peer);
+        cx_instance_fail(inst, CX_ERR_PEER, CX_GAVE_UP, op->peer);
         return 0;
     }
     cx_instance_fail(inst, CX_ERR_MISMATCH,

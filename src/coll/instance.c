@@ -14,13 +14,18 @@
 #include "base/log.h"
 #include "coll/arena.h"
 
+/* From here on a call asks first whether another rank has given it up. */
+#define LARGE_NBYTES ((size_t)64 << 10)
+
 /* Points the per-peer arrays into `base`; returns the bytes of all. */
-static size_t lay_out_peers(struct cx_instance *inst, size_t nsend, char *base)
+static size_t lay_out_peers(struct cx_instance *inst,
+                            const struct cx_plan *plan, char *base)
 {
+    size_t n = (size_t)plan->nneighbours, nsend = (size_t)plan->nsend;
     size_t at = cx_arena_round(sizeof(*inst));
 
-    inst->peers = cx_arena_take(base, &at, nsend, sizeof(*inst->peers));
-    inst->sent = cx_arena_take(base, &at, nsend, sizeof(*inst->sent));
+    inst->peers = cx_arena_take(base, &at, n, sizeof(*inst->peers));
+    inst->sent = cx_arena_take(base, &at, n, sizeof(*inst->sent));
     inst->flushes = cx_arena_take(base, &at, nsend, sizeof(*inst->flushes));
     return at;
 }
@@ -30,7 +35,6 @@ enum cx_status cx_instance_create(const struct cx_plan *plan,
                                   struct cx_peer *const *peers,
                                   struct cx_instance **out)
 {
-    size_t nsend = (size_t)plan->nsend;
     struct cx_instance head, *inst;
 
     if (plan->shape.nranks > 1 << CX_TAG_RANK_BITS) {
@@ -38,13 +42,13 @@ enum cx_status cx_instance_create(const struct cx_plan *plan,
                  plan->shape.nranks, 1 << CX_TAG_RANK_BITS);
         return CX_ERR_ARG;
     }
-    inst = cx_alloc(1, lay_out_peers(&head, nsend, NULL));
+    inst = cx_alloc(1, lay_out_peers(&head, plan, NULL));
     if (!inst)
         return CX_ERR_NOMEM;
-    lay_out_peers(inst, nsend, (char *)inst);
+    lay_out_peers(inst, plan, (char *)inst);
     inst->plan = plan;
     inst->io = *io;
-    for (size_t i = 0; i < nsend; i++)
+    for (int i = 0; i < plan->nneighbours; i++)
         inst->peers[i] = peers[i];
     *out = inst;
     return CX_OK;
@@ -171,6 +175,23 @@ static enum cx_status prepare(struct cx_instance *inst,
     return status;
 }
 
+/* A rank that left before this one came no longer takes what it is sent: a
+ * large message would fill the network's queues and stay there, with its
+ * buffer. Small ones always fit, and most of the time counts for them. */
+static int is_too_late(struct cx_instance *inst, const struct cx_run *run)
+{
+    int rank;
+
+    if (inst->plan->nsend == 0 || run->count < LARGE_NBYTES / run->elsize)
+        return 0;
+    inst->io.wire_ops->progress(inst->io.wire);
+    if (!cx_run_given_up(inst, run, &rank))
+        return 0;
+    inst->status = CX_ERR_PEER;
+    snprintf(inst->why, sizeof(inst->why), CX_GAVE_UP, rank);
+    return 1;
+}
+
 enum cx_status cx_instance_start(struct cx_instance *inst,
                                  const struct cx_run *run)
 {
@@ -188,6 +209,8 @@ enum cx_status cx_instance_start(struct cx_instance *inst,
                  cx_status_str(status));
         return status;
     }
+    if (is_too_late(inst, run))
+        return CX_ERR_PEER;
     inst->run = *run;
     inst->window =
         run->tiling.window > 0 ? (uint32_t)run->tiling.window : CX_SEND_WINDOW;

@@ -55,10 +55,11 @@ struct cx_todo {
 
 #define CX_NLANES (1u << CX_TAG_LANE_BITS)
 
-/* What was sent to one peer in this call. */
+/* What was exchanged with one neighbour in this call. */
 struct cx_sent {
     size_t left; /* SENDs not complete */
     int dirty;   /* a message went out */
+    int owes;    /* given up: some of its messages had not come */
     struct cx_req flush;
     struct cx_req notices[CX_NLANES]; /* of a call given up */
 };
@@ -77,7 +78,7 @@ enum cx_instance_state { CX_INST_IDLE, CX_INST_RUNNING, CX_INST_FAILED };
 struct cx_instance {
     const struct cx_plan *plan; /* borrowed until destroy */
     struct cx_io io;            /* tables and handles: borrowed until destroy */
-    struct cx_peer **peers;     /* by send peer; owned array of borrowed */
+    struct cx_peer **peers;     /* by neighbour; owned array of borrowed */
     enum cx_instance_state state;
     enum cx_status status; /* FAILED: why */
     char why[256];         /* FAILED: a sentence */
@@ -93,13 +94,15 @@ struct cx_instance {
     struct cx_todo *todo;     /* ring of local ops that may run */
     uint32_t nactive, todo_head, ntodo, todo_cap;
 
-    struct cx_sent *sent; /* by send peer; owned */
+    struct cx_sent *sent; /* by neighbour; owned */
     uint32_t *flushes;    /* owned; send peers in the order of their flush */
     uint32_t nflushes, flushes_done;
 
     size_t oldest, next_tile; /* tiles [oldest, next_tile) are in flight */
     uint32_t sends, window;
 };
+
+#define CX_GAVE_UP "rank %d gave up this call; see its message"
 
 #define CX_SIG_MASK ((UINT64_C(1) << CX_TAG_SIG_BITS) - 1)
 
@@ -122,6 +125,11 @@ static inline uint64_t cx_run_tag(const struct cx_run *run, int source,
         tag << CX_TAG_CALL_BITS | (run->call & ((1u << CX_TAG_CALL_BITS) - 1));
     return tag << CX_TAG_SIG_BITS | signature;
 }
+
+/* Has a rank of the plan given up the call of `run`, one that no receive waits
+ * for? Its number goes to `*rank` (give_up.c). */
+int cx_run_given_up(const struct cx_instance *inst, const struct cx_run *run,
+                    int *rank);
 
 /* Posts what can be posted and runs what can be run (exec.c). */
 void cx_exec_begin(struct cx_instance *inst);

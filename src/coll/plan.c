@@ -199,6 +199,9 @@ static size_t lay_out(struct cx_plan *plan, const struct work *w,
         cx_arena_take(base, &at, (size_t)plan->nsend, sizeof(int));
     plan->recv_peers =
         cx_arena_take(base, &at, (size_t)plan->nrecv, sizeof(int));
+    plan->neighbours = cx_arena_take(base, &at, nchains, sizeof(int));
+    plan->recv_at =
+        cx_arena_take(base, &at, (size_t)plan->nrecv, sizeof(uint32_t));
     for (int k = 0; k < 2; k++) {
         plan->nload[k] = w->nruns[k];
         plan->load[k] =
@@ -239,6 +242,23 @@ static void fill_chains(struct cx_plan *plan, const struct work *w)
 
         if (op->code == CX_OP_SEND || op->code == CX_OP_RECV)
             plan->chain_ops[plan->chains[op->chain].first + op->pos] = i;
+    }
+}
+
+static void fill_neighbours(struct cx_plan *plan, const struct work *w)
+{
+    plan->nneighbours = plan->nsend;
+    for (int i = 0; i < plan->nsend; i++)
+        plan->neighbours[i] = plan->send_peers[i];
+    for (int i = 0; i < plan->nrecv; i++) {
+        int peer = plan->recv_peers[i];
+
+        if (w->send_index[peer] >= 0) {
+            plan->recv_at[i] = (uint32_t)w->send_index[peer];
+            continue;
+        }
+        plan->recv_at[i] = (uint32_t)plan->nneighbours;
+        plan->neighbours[plan->nneighbours++] = peer;
     }
 }
 
@@ -311,6 +331,7 @@ static struct cx_plan *make(const struct cx_builder *b, struct work *w)
                w->nruns[2 + k] * sizeof(**plan->store));
     }
     fill_chains(plan, w);
+    fill_neighbours(plan, w);
     fill_succs(plan);
     return plan;
 }
@@ -350,8 +371,8 @@ const int *cx_plan_send_peers(const struct cx_plan *plan, int *nsend)
     return plan->send_peers;
 }
 
-const int *cx_plan_recv_peers(const struct cx_plan *plan, int *nrecv)
+const int *cx_plan_neighbours(const struct cx_plan *plan, int *n)
 {
-    *nrecv = plan->nrecv;
-    return plan->recv_peers;
+    *n = plan->nneighbours;
+    return plan->neighbours;
 }

@@ -76,6 +76,9 @@ struct cx_plan {
     uint32_t *chain_ops;     /* nwire */
     uint32_t *roots;         /* local ops without predecessors */
     int *send_peers, *recv_peers;
+    int *neighbours; /* nneighbours: the send peers, then other receive peers */
+    int nneighbours;
+    uint32_t *recv_at; /* by receive peer: its index among the neighbours */
     /* [0] out of place, [1] in place, where a COPY onto itself is nothing */
     struct cx_run_of_blocks *load[2], *store[2];
     uint32_t nload[2], nstore[2];

@@ -2,8 +2,12 @@
 /* call.c - the life of one collective: route, plan, run, wait. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "engine/engine.h"
+
+#define LISTEN_EVERY 64 /* turns of a wait */
+#define LINGER_US 2e5
 
 /* Bytes that the choice looks at: equal on all ranks. */
 static size_t call_bytes(const struct cx_team *team, const struct cx_call *call)
@@ -80,13 +84,11 @@ static uint32_t signature(const struct cx_call *call)
     return h == CX_SIG_FAILED ? 0 : (uint32_t)h;
 }
 
-static enum cx_status fill_run(struct cx_team *team, const struct cx_call *call,
-                               const struct cx_choice *choice,
-                               struct cx_run *run)
+/* What a call is known by, also one that this rank cannot take part in. */
+static void name_run(const struct cx_team *team, const struct cx_call *call,
+                     const struct cx_choice *choice, struct cx_run *run)
 {
     size_t elsize = cx_dtype_size(call->dtype);
-    size_t nbytes = call->count * elsize;
-    enum cx_status status;
 
     *run = (struct cx_run){
         .src = call->src,
@@ -102,10 +104,18 @@ static enum cx_status fill_run(struct cx_team *team, const struct cx_call *call,
     run->tiling.tile_count =
         choice->tile_bytes > elsize ? choice->tile_bytes / elsize : 1;
     run->tiling.depth = choice->depth;
-    status = cx_memory_query(
+}
+
+static enum cx_status find_memory(const struct cx_team *team,
+                                  const struct cx_call *call,
+                                  struct cx_run *run)
+{
+    size_t nbytes = call->count * run->elsize;
+    enum cx_status status = cx_memory_query(
         call->dst,
         call->func == CX_ALLGATHER ? nbytes * (size_t)team->size : nbytes,
         &run->dst_mem);
+
     if (status == CX_OK && call->src != NULL)
         status = cx_memory_query(call->src, nbytes, &run->src_mem);
     return status;
@@ -139,24 +149,43 @@ static enum cx_status quantum(struct cx_instance *instance, unsigned *busy)
     return status;
 }
 
+/* The layers below say why they fail, and it is this file that knows what
+ * failed by it: the causes of a call are collected here, for one line. */
+struct cause {
+    char text[512];
+};
+
+static void late(const struct cx_team *team, const struct cx_call *call,
+                 struct cx_instance *instance, struct cause *cause)
+{
+    char text[256];
+
+    cx_lock();
+    cx_instance_explain(instance, text, sizeof(text));
+    cx_unlock();
+    cx_log_hold(NULL, 0);
+    cx_warn("%s has waited for %.0f s: %s", cx_func_str(call->func),
+            team->timeout_s, text);
+    cx_log_hold(cause->text, sizeof(cause->text));
+}
+
 static enum cx_status drive(struct cx_team *team, const struct cx_call *call,
-                            struct cx_instance *instance)
+                            struct cx_instance *instance, struct cause *cause)
 {
     struct cx_backoff backoff;
     enum cx_status status;
     unsigned busy = 0;
-    char text[256];
 
     cx_backoff_init(&backoff);
     while ((status = quantum(instance, &busy)) == CX_INPROGRESS) {
         cx_backoff_turn(&backoff, busy > 0);
-        if (cx_backoff_late(&backoff, team->timeout_s)) {
+        if (backoff.turns % LISTEN_EVERY == 0) {
             cx_lock();
-            cx_instance_explain(instance, text, sizeof(text));
+            cx_instance_listen(instance);
             cx_unlock();
-            cx_warn("%s has waited for %.0f s: %s", cx_func_str(call->func),
-                    team->timeout_s, text);
         }
+        if (cx_backoff_late(&backoff, team->timeout_s))
+            late(team, call, instance, cause);
     }
     return status;
 }
@@ -164,42 +193,85 @@ static enum cx_status drive(struct cx_team *team, const struct cx_call *call,
 /* The first rank to fail speaks; those that only heard of it keep still. */
 static void report(const struct cx_team *team, const struct cx_call *call,
                    const struct cx_planned *planned, enum cx_status status,
-                   const char *text)
+                   const char *what, const struct cause *cause)
 {
+    const char *text = cause->text;
+
     cx_log(status == CX_ERR_PEER ? CX_LOG_INFO : CX_LOG_ERROR,
-           "%s of %zu bytes by %s failed (%s): %s", cx_func_str(call->func),
+           "%s of %zu bytes by %s failed (%s)%s%s%s%s", cx_func_str(call->func),
            call_bytes(team, call), planned->algorithm->name,
-           cx_status_str(status), text);
+           cx_status_str(status), what[0] != '\0' ? ": " : "", what,
+           text[0] != '\0' ? ": " : "", text);
 }
 
-/* Ends the call here, and tells the ranks that wait for this one. */
+/* Ends the call here, and tells the ranks that exchange messages with this one.
+ * Those that send to it may be stuck half way, so it drives the wire for them
+ * until they have heard; a rank that has left with its result never answers. */
 static void give_up(struct cx_planned *planned, const struct cx_run *run)
 {
+    const struct cx_io *io = &cx_process.io;
+    double until = cx_now_us() + LINGER_US;
+    struct cx_backoff backoff;
+    struct cause unsaid = {""};
+    int awaited;
+
+    cx_log_hold(unsaid.text, sizeof(unsaid.text)); /* one line has been said */
     cx_lock();
     cx_instance_give_up(planned->instance, run);
     cx_unlock();
+    cx_backoff_init(&backoff);
+    do {
+        unsigned busy;
+
+        cx_lock();
+        busy = io->wire_ops->progress(io->wire);
+        awaited = cx_instance_is_awaited(planned->instance, run);
+        cx_unlock();
+        if (awaited)
+            cx_backoff_turn(&backoff, busy > 0);
+    } while (awaited && cx_now_us() < until);
+    cx_log_hold(NULL, 0);
 }
 
 static enum cx_status run_planned(struct cx_team *team,
                                   const struct cx_call *call,
                                   struct cx_planned *planned,
-                                  const struct cx_run *run)
+                                  const struct cx_run *run, struct cause *cause)
 {
     enum cx_status status;
-    char text[256];
 
     cx_lock();
     status = cx_instance_start(planned->instance, run);
     cx_unlock();
     if (status == CX_OK || status == CX_INPROGRESS)
-        status = drive(team, call, planned->instance);
-    if (status == CX_OK)
-        return CX_OK;
-    cx_lock();
-    cx_instance_explain(planned->instance, text, sizeof(text));
-    cx_unlock();
-    report(team, call, planned, status, text);
-    give_up(planned, run);
+        status = drive(team, call, planned->instance, cause);
+    return status;
+}
+
+static enum cx_status take_part(struct cx_team *team,
+                                const struct cx_call *call,
+                                struct cx_planned *planned, struct cx_run *run,
+                                struct cx_result *result)
+{
+    struct cause cause = {""};
+    enum cx_status status;
+    char what[256] = "";
+
+    cx_log_hold(cause.text, sizeof(cause.text));
+    status = find_memory(team, call, run);
+    if (status == CX_OK) {
+        result->device_bytes = device_bytes(team, call, run);
+        status = run_planned(team, call, planned, run, &cause);
+        cx_lock();
+        if (status != CX_OK)
+            cx_instance_explain(planned->instance, what, sizeof(what));
+        cx_unlock();
+    }
+    cx_log_hold(NULL, 0);
+    if (status != CX_OK)
+        report(team, call, planned, status, what, &cause);
+    else if (cause.text[0] != '\0')
+        cx_warn("%s", cause.text);
     return status;
 }
 
@@ -217,17 +289,14 @@ enum cx_status cx_call_run(struct cx_team *team, const struct cx_call *call,
         cx_planned_get(team, cx_algorithm_find(call->func, choice.algorithm),
                        call->root, &planned);
     if (status == CX_OK) {
-        status = fill_run(team, call, &choice, &run);
-        if (call->failed != CX_OK)
-            status = call->failed;
+        name_run(team, call, &choice, &run);
+        status = call->failed;
         if (team->poison != CX_OK) /* the others must hear of it at each call */
             status = team->poison;
-        if (status == CX_OK) {
-            result->device_bytes = device_bytes(team, call, &run);
-            status = run_planned(team, call, planned, &run);
-        } else {
+        if (status == CX_OK)
+            status = take_part(team, call, planned, &run, result);
+        if (status != CX_OK)
             give_up(planned, &run);
-        }
     }
     team->ncalls++;
     if (status < 0)

@@ -18,7 +18,8 @@ struct cx_planned {
     uint64_t last_use;
     struct cx_plan *plan;         /* owned */
     struct cx_instance *instance; /* owned */
-    struct cx_peer **peers;       /* owned array of counted references */
+    struct cx_peer **peers;       /* owned array of counted references, by
+                                     neighbour of the plan */
     int npeers;
 };
 

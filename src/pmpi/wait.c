@@ -6,15 +6,13 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 
 /* An MPICH request is an int; kept in the engine's opaque word. */
-static void keep(struct cx_mpi_req *req, MPI_Request request, void *aux)
+static void keep(struct cx_mpi_req *req, MPI_Request request)
 {
     req->handle = (uintptr_t)(uint32_t)request;
-    req->aux = aux;
 }
 
 enum cx_status cx_iallreduce(void *comm, int64_t *values, int n,
@@ -29,27 +27,22 @@ enum cx_status cx_iallreduce(void *comm, int64_t *values, int n,
     if (cx_mpi.Iallreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, ops[op],
                           c->comm, &request) != MPI_SUCCESS)
         return CX_ERR_MPI;
-    keep(req, request, NULL);
+    keep(req, request);
     return CX_OK;
 }
 
 /* The edges of a plan as one sparse Ialltoallv: no private communicator, no
  * message that a wildcard receive of the program could match, and messages
- * only where there is an edge. The count arrays are O(p) and short-lived. */
+ * only where there is an edge. */
 enum cx_status cx_iexchange(void *comm, const struct cx_exchange *ex,
                             struct cx_mpi_req *req)
 {
     struct cx_comm *c = comm;
     size_t p = (size_t)c->size;
-    int *arrays = cx_alloc(4 * p, sizeof(int));
-    int *scounts = arrays, *sdispls, *rcounts, *rdispls, i;
+    int *scounts = ex->counts, *sdispls = scounts + p;
+    int *rcounts = scounts + 2 * p, *rdispls = scounts + 3 * p, i;
     MPI_Request request;
 
-    if (arrays == NULL)
-        return CX_ERR_NOMEM;
-    sdispls = arrays + p;
-    rcounts = arrays + 2 * p;
-    rdispls = arrays + 3 * p;
     for (i = 0; i < ex->nto; i++)
         scounts[ex->to[i]] = (int)ex->nbytes;
     for (i = 0; i < ex->nfrom; i++) {
@@ -58,11 +51,9 @@ enum cx_status cx_iexchange(void *comm, const struct cx_exchange *ex,
     }
     if (cx_mpi.Ialltoallv(ex->mine, scounts, sdispls, MPI_BYTE, ex->theirs,
                           rcounts, rdispls, MPI_BYTE, c->comm,
-                          &request) != MPI_SUCCESS) {
-        cx_free(arrays);
+                          &request) != MPI_SUCCESS)
         return CX_ERR_MPI;
-    }
-    keep(req, request, arrays);
+    keep(req, request);
     return CX_OK;
 }
 
@@ -74,8 +65,6 @@ enum cx_status cx_test(struct cx_mpi_req *req)
     rc = cx_mpi.Test(&request, &done, MPI_STATUS_IGNORE);
     if (rc == MPI_SUCCESS && !done)
         return CX_INPROGRESS;
-    cx_free(req->aux);
-    req->aux = NULL;
     return rc == MPI_SUCCESS ? CX_OK : CX_ERR_MPI;
 }
 

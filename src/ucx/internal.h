@@ -102,6 +102,8 @@ void cx_ucx_recv(struct cx_wire *wire, uint64_t tag, uint64_t mask, void *buf,
                  size_t nbytes, struct cx_req *req);
 void cx_ucx_flush(struct cx_wire *wire, struct cx_peer *peer,
                   struct cx_req *req);
+int cx_ucx_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
+                 uint64_t *found);
 void cx_ucx_cancel(struct cx_wire *wire, struct cx_req *req);
 unsigned cx_ucx_progress(struct cx_wire *wire);
 /* Before the wire ends: lets go of all callers' requests. */

@@ -272,13 +272,20 @@ static ucs_status_t peer_open(struct cx_peer *peer)
 
 enum cx_status cx_ucx_peer_ready(struct cx_peer *peer)
 {
+    ucs_status_t st;
+
     if (peer->ep && peer->bad == UCS_OK)
         return CX_OK;
-    if (peer->bad == UCS_OK)
-        peer->bad = peer_open(peer);
-    if (peer->bad == UCS_OK)
+    if (peer->bad != UCS_OK) {
+        cx_ucx_peer_report(peer, peer->bad);
+        return CX_ERR_WIRE;
+    }
+    /* Nothing was sent: the next one who needs it may try again. */
+    st = peer_open(peer);
+    if (st == UCS_OK)
         return CX_OK;
-    cx_ucx_peer_report(peer, peer->bad);
+    cx_error("cannot open a network connection to %s: %s", peer->name,
+             ucs_status_string(st));
     return CX_ERR_WIRE;
 }
 

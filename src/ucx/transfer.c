@@ -262,6 +262,17 @@ void cx_ucx_flush(struct cx_wire *wire, struct cx_peer *peer,
     flush_start(op);
 }
 
+int cx_ucx_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
+                 uint64_t *found)
+{
+    ucp_tag_recv_info_t info;
+
+    if (!ucp_tag_probe_nb(wire->worker, tag, mask, 0, &info))
+        return 0;
+    *found = info.sender_tag;
+    return 1;
+}
+
 static void flushes_start(struct cx_wire *wire)
 {
     struct op **link = &wire->flushes, *op;

@@ -149,6 +149,12 @@ static const void *address(struct cx_wire *wire, size_t *nbytes)
     return wire->address;
 }
 
+static enum cx_status connect_peer(struct cx_wire *wire, struct cx_peer *peer)
+{
+    (void)wire;
+    return cx_ucx_peer_ready(peer);
+}
+
 static void counters(struct cx_wire *wire, struct cx_wire_counters *out)
 {
     *out = wire->count;
@@ -159,10 +165,12 @@ const struct cx_wire_ops cx_ucx_ops = {
     .address = address,
     .peer_get = cx_ucx_peer_get,
     .peer_put = cx_ucx_peer_put,
+    .connect = connect_peer,
     .send = cx_ucx_send,
     .recv = cx_ucx_recv,
     .flush = cx_ucx_flush,
     .cancel = cx_ucx_cancel,
+    .probe = cx_ucx_probe,
     .progress = cx_ucx_progress,
     .counters = counters,
 };

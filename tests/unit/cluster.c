@@ -27,14 +27,14 @@ struct cluster *cluster_create(const struct cx_algorithm *algorithm, int nranks,
         struct member *member = &cluster->members[i];
         struct cx_shape shape = {.rank = i, .nranks = nranks, .root = root};
         struct cx_io io = {.wire_ops = &memwire_ops, .gpu_ops = &fakegpu_ops};
-        const int *to;
-        int nto;
+        const int *near;
+        int n;
 
         CHECK(algorithm->generate(&shape, &member->plan) == CX_OK, "rank %d",
               i);
-        to = cx_plan_send_peers(member->plan, &nto);
-        for (int k = 0; k < nto; k++)
-            peers[k] = memnet_peer(cluster->net, i, to[k]);
+        near = cx_plan_neighbours(member->plan, &n);
+        for (int k = 0; k < n; k++)
+            peers[k] = memnet_peer(cluster->net, i, near[k]);
         member->wire = memnet_wire(cluster->net, i);
         member->gpu = fakegpu_create(GPU_BYTES);
         io.wire = member->wire;

@@ -129,6 +129,13 @@ static void peer_put(struct cx_wire *wire, struct cx_peer *peer)
     (void)peer;
 }
 
+static enum cx_status wire_connect(struct cx_wire *wire, struct cx_peer *peer)
+{
+    (void)wire;
+    (void)peer;
+    return CX_OK;
+}
+
 static int fails(struct cx_wire *wire, struct cx_req *req)
 {
     if (wire->fail_next == CX_OK)
@@ -397,6 +404,21 @@ static void wire_cancel(struct cx_wire *wire, struct cx_req *req)
     unlock(wire);
 }
 
+static int wire_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
+                      uint64_t *found)
+{
+    const struct message *msg;
+
+    lock(wire);
+    for (msg = wire->inbox; msg; msg = msg->next)
+        if ((msg->tag & mask) == (tag & mask))
+            break;
+    if (msg)
+        *found = msg->tag;
+    unlock(wire);
+    return msg != NULL;
+}
+
 static void wire_counters(struct cx_wire *wire, struct cx_wire_counters *out)
 {
     lock(wire);
@@ -409,10 +431,12 @@ const struct cx_wire_ops memwire_ops = {
     .address = wire_address,
     .peer_get = peer_get,
     .peer_put = peer_put,
+    .connect = wire_connect,
     .send = wire_send,
     .recv = wire_recv,
     .flush = wire_flush,
     .cancel = wire_cancel,
+    .probe = wire_probe,
     .progress = wire_progress,
     .counters = wire_counters,
 };
