@@ -43,7 +43,8 @@ mt_end()
 }
 
 # LD_PRELOAD of a mode. MT_YIELD=no: without the yielding preload; MT_COUNT=yes:
-# with the counting ones in front of and behind Coax.
+# with the counting ones in front of and behind Coax; MT_FAULTS=yes: with the
+# one that makes calls fail.
 mt_preload()
 {
     list=
@@ -52,6 +53,7 @@ mt_preload()
     if [ "$1" != plain ]; then
         list=${list:+$list:}$MT_LIB/libcoax.so
         [ "${MT_COUNT:-no}" = yes ] && list=$list:$MT_BIN/libshim_mpi.so
+        [ "${MT_FAULTS:-no}" = yes ] && list=$list:$MT_BIN/libshim_fault.so
     fi
     echo "$list"
 }

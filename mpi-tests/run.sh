@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh - one job, and its exit status.
 #
-# run.sh [-m plain|host|auto|sim] [-n RANKS] [-t SECONDS] [-c]
+# run.sh [-m plain|host|auto|sim] [-n RANKS] [-t SECONDS] [-c] [-f]
 #        [-a FUNCTION:ALGORITHM]... [-e NAME=VALUE]... PROGRAM [arguments]
 #   -c  counting preloads in front of and behind Coax
+#   -f  the preload that makes calls fail
 #   -a  forced algorithms
 #   -e  environment of the ranks
 . "$(dirname "$0")/lib.sh"
 
 mode=plain ranks=2 env_args= forced=
-while getopts m:n:t:ca:e: opt; do
+while getopts m:n:t:cfa:e: opt; do
     case $opt in
     m) mode=$OPTARG ;;
     n) ranks=$OPTARG ;;
     t) MT_TIMEOUT=$OPTARG ;;
     c) MT_COUNT=yes ;;
+    f) MT_FAULTS=yes ;;
     a) forced=${forced:+$forced;}$OPTARG ;;
     e) env_args="$env_args -genv ${OPTARG%%=*} ${OPTARG#*=}" ;;
     *) exit 2 ;;

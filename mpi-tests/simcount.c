@@ -70,3 +70,21 @@ uint64_t mt_sim_contexts(void)
 
     return ctl ? ctl->counters->contexts_made : 0;
 }
+
+uint64_t mt_sim_calls(const char *name)
+{
+    const struct simgpu_control *ctl = control();
+
+    for (uint32_t i = 0; ctl && i < ctl->counters->nfns; i++)
+        if (!strcmp(ctl->counters->fn[i].name, name))
+            return ctl->counters->fn[i].calls;
+    return 0;
+}
+
+const char *mt_sim_function(int i)
+{
+    const struct simgpu_control *ctl = control();
+
+    return ctl && (uint32_t)i < ctl->counters->nfns ? ctl->counters->fn[i].name
+                                                    : NULL;
+}

@@ -20,6 +20,10 @@ void mt_sim_delay(unsigned delay_us);
 /* Replaces what SIMGPU_FAIL asked for, in the same words; NULL for no faults.
  */
 void mt_sim_faults(const char *spec);
+/* Calls of a driver function by anything but the stand-in's runtime library. */
+uint64_t mt_sim_calls(const char *name);
+/* The i-th function that is counted; NULL after the last. */
+const char *mt_sim_function(int i);
 /* Primary contexts activated and others created, in this process. */
 uint64_t mt_sim_contexts(void);
 
