@@ -27,24 +27,35 @@ static MPI_Comm poke_comm = MPI_COMM_NULL;
 static MPI_Request poke_req = MPI_REQUEST_NULL;
 static char poke_byte;
 
-static void poke(void)
+static int make_poke_comm(void)
 {
-    int done;
-
-    if (poke_req != MPI_REQUEST_NULL)
-        cx_mpi.Test(&poke_req, &done, MPI_STATUS_IGNORE);
+    if (cx_session_count() > 0)
+        return cx_session_self(&poke_comm);
+    /* A split, not a dup: dup runs the attribute callbacks of others. */
+    return cx_mpi.Comm_split(MPI_COMM_SELF, 0, 0, &poke_comm) == MPI_SUCCESS;
 }
 
 static void poke_begin(void)
 {
-    /* A split, not a dup: dup runs the attribute callbacks of others. */
-    if (cx_mpi.Comm_split(MPI_COMM_SELF, 0, 0, &poke_comm) != MPI_SUCCESS ||
-        cx_mpi.Comm_set_errhandler(poke_comm, MPI_ERRORS_RETURN) !=
-            MPI_SUCCESS ||
+    if (!make_poke_comm() ||
+        cx_mpi.Comm_set_errhandler(poke_comm, MPI_ERRORS_RETURN) != MPI_SUCCESS)
+        cx_warn("cannot make a communicator to drive MPI by while Coax waits: "
+                "programs with messages in flight may hang");
+}
+
+/* Not where this process is alone: MPICH 4.0.2 has not started its network in
+ * a session of one process, and MPI_Test crashes. */
+static void poke(void)
+{
+    int done;
+
+    if (!cx_front.has_peers || poke_comm == MPI_COMM_NULL)
+        return;
+    if (poke_req == MPI_REQUEST_NULL &&
         cx_mpi.Irecv(&poke_byte, 1, MPI_BYTE, 0, 0, poke_comm, &poke_req) !=
             MPI_SUCCESS)
-        cx_warn("cannot post the receive that drives MPI while Coax waits: "
-                "programs with messages in flight may hang");
+        return;
+    cx_mpi.Test(&poke_req, &done, MPI_STATUS_IGNORE);
 }
 
 static void poke_end(void)
@@ -55,6 +66,7 @@ static void poke_end(void)
     }
     if (poke_comm != MPI_COMM_NULL)
         cx_mpi.Comm_free(&poke_comm);
+    cx_session_release();
 }
 
 /* MPI_Reduce_local has no communicator: an error of it would end the job. The
@@ -210,7 +222,8 @@ const struct cx_engine_api *cx_engine(void)
     if (state == NOT_TRIED) {
         save_signals(saved);
         if (open_library()) {
-            poke_begin();
+            if (poke_comm == MPI_COMM_NULL)
+                poke_begin();
             __atomic_store_n(&state, LOADED, __ATOMIC_RELEASE);
         } else {
             state = FAILED;
@@ -228,14 +241,29 @@ const char *cx_engine_error(void)
 
 MPI_Comm cx_engine_self_comm(void)
 {
+    /* In a program of sessions only there is no MPI_COMM_SELF to use. */
+    if (poke_comm == MPI_COMM_NULL && cx_session_count() > 0 &&
+        !cx_front_world_up()) {
+        pthread_mutex_lock(&lock);
+        if (poke_comm == MPI_COMM_NULL)
+            poke_begin();
+        pthread_mutex_unlock(&lock);
+    }
     return poke_comm;
+}
+
+void cx_engine_leave_world(void)
+{
+    if (state != LOADED)
+        return;
+    poke_end();
+    poke_begin();
 }
 
 void cx_engine_quiesce(void)
 {
-    if (state != LOADED)
-        return;
-    api.quiesce();
+    if (state == LOADED)
+        api.quiesce();
     poke_end();
 }
 

@@ -36,7 +36,7 @@ static int node_has_gpu(void)
  * run last set first: hung up in MPI_Init, this one comes after those of the
  * program, which may still call collectives. Wrappers stay valid afterwards:
  * they pass. */
-static int teardown(MPI_Comm comm, int keyval, void *value, void *extra)
+static int self_deleted(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm;
     (void)keyval;
@@ -44,17 +44,27 @@ static int teardown(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)extra;
     if (atomic_load(&cx_front_mode) != CX_FRONT_READY)
         return MPI_SUCCESS;
+    if (cx_session_count() > 0)
+        cx_engine_leave_world();
+    else
+        cx_front_teardown();
+    return MPI_SUCCESS;
+}
+
+void cx_front_teardown(void)
+{
+    if (!atomic_load(&up) || cx_front.down)
+        return;
     cx_front.down = 1;
     if (cx_front.settings.stats)
         cx_stats_print();
     cx_engine_quiesce();
-    return MPI_SUCCESS;
 }
 
 static void hook_teardown(void)
 {
-    if (cx_mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, teardown, &self_keyval,
-                                  NULL) != MPI_SUCCESS ||
+    if (cx_mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, self_deleted,
+                                  &self_keyval, NULL) != MPI_SUCCESS ||
         cx_mpi.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL) != MPI_SUCCESS)
         cx_warn("cannot set an attribute on MPI_COMM_SELF: nothing will be "
                 "released at the end");
@@ -74,15 +84,36 @@ static void warn_of_launcher(void)
                 size);
 }
 
-static void load(void)
+int cx_front_world_up(void)
+{
+    int yes = 0, over = 1;
+
+    return cx_resolve() == CX_FRONT_READY &&
+           cx_mpi.Initialized(&yes) == MPI_SUCCESS && yes &&
+           cx_mpi.Finalized(&over) == MPI_SUCCESS && !over;
+}
+
+/* MPI_COMM_WORLD must not be touched by a program of sessions only. */
+static void find_rank(int world)
+{
+    if (!world) {
+        cx_front.world_rank = cx_launcher_rank();
+    } else {
+        if (cx_mpi.Comm_rank(MPI_COMM_WORLD, &cx_front.world_rank) !=
+            MPI_SUCCESS)
+            cx_front.world_rank = -1;
+        if (cx_mpi.Comm_size(MPI_COMM_WORLD, &cx_front.world_size) !=
+            MPI_SUCCESS)
+            cx_front.world_size = 0;
+    }
+}
+
+static void load(int world)
 {
     struct cx_settings *s = &cx_front.settings;
 
     cx_settings_load(s);
-    if (cx_mpi.Comm_rank(MPI_COMM_WORLD, &cx_front.world_rank) != MPI_SUCCESS)
-        cx_front.world_rank = -1;
-    if (cx_mpi.Comm_size(MPI_COMM_WORLD, &cx_front.world_size) != MPI_SUCCESS)
-        cx_front.world_size = 0;
+    find_rank(world);
     if (cx_log_init((enum cx_log_level)s->debug, s->debug_file,
                     cx_front.world_rank) != 0 &&
         cx_front.world_rank == 0)
@@ -94,13 +125,14 @@ static void load(void)
         cx_warn("%s", s->problem);
     warn_of_launcher();
     cx_front.node_has_gpu = node_has_gpu();
-    hook_teardown();
+    if (world)
+        hook_teardown();
     atomic_store_explicit(&up, 1, memory_order_release);
 }
 
 int cx_front_begin(void)
 {
-    int initialized = 0;
+    int world;
 
     if (atomic_load_explicit(&up, memory_order_acquire))
         return !cx_front.down &&
@@ -108,18 +140,30 @@ int cx_front_begin(void)
                    CX_FRONT_READY;
     if (cx_resolve() != CX_FRONT_READY)
         return 0;
-    if (cx_mpi.Initialized(&initialized) != MPI_SUCCESS || !initialized)
+    world = cx_front_world_up();
+    if (!world && cx_session_count() == 0)
         return 0;
     pthread_mutex_lock(&begin_lock);
     if (!atomic_load(&up))
-        load();
+        load(world);
     pthread_mutex_unlock(&begin_lock);
     return !cx_front.down;
 }
 
+void cx_front_world_begin(void)
+{
+    if (!cx_front_begin() || self_keyval != MPI_KEYVAL_INVALID)
+        return;
+    pthread_mutex_lock(&begin_lock);
+    find_rank(1);
+    hook_teardown();
+    pthread_mutex_unlock(&begin_lock);
+}
+
 void cx_front_after_finalize(void)
 {
-    if (!atomic_load(&up) || atomic_load(&cx_front_mode) != CX_FRONT_READY)
+    if (!atomic_load(&up) || atomic_load(&cx_front_mode) != CX_FRONT_READY ||
+        cx_session_count() > 0)
         return;
     cx_front.down = 1;
     cx_engine_close();

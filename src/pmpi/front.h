@@ -42,6 +42,12 @@ struct cx_real {
     __typeof__(&PMPI_Allreduce_c) Allreduce_c;
     __typeof__(&PMPI_Bcast_c) Bcast_c;
     __typeof__(&PMPI_Allgather_c) Allgather_c;
+    /* Sessions; NULL where the MPI has none. */
+    __typeof__(&PMPI_Session_init) Session_init;
+    __typeof__(&PMPI_Session_finalize) Session_finalize;
+    __typeof__(&PMPI_Group_from_session_pset) Group_from_session_pset;
+    __typeof__(&PMPI_Comm_create_from_group) Comm_create_from_group;
+    __typeof__(&PMPI_Group_free) Group_free;
     int (*gpu_aware)(void); /* MPIX_Query_cuda_support, or NULL */
 };
 
@@ -60,6 +66,9 @@ enum cx_front_mode cx_resolve(void);
 /* The MPI library's function `name` ("PMPI_Bcast"); NULL when there is none. */
 cx_fn cx_resolve_symbol(const char *name);
 
+/* This process's rank by the environment, before MPI is up; -1: unknown. */
+int cx_launcher_rank(void);
+
 /* What libcoax.so takes, by the name that users call. */
 enum cx_wrapped {
 #define CX_WRAP(name) CX_WRAP_##name,
@@ -74,10 +83,13 @@ cx_fn cx_raw(enum cx_wrapped which);
 
 struct cx_front {
     struct cx_settings settings;
-    int world_rank; /* -1 until MPI is up */
+    /* Of MPI_COMM_WORLD; in a program of sessions only, as the launcher says,
+     * or -1 and 0. */
+    int world_rank;
     int world_size;
     int node_has_gpu;
-    int down; /* MPI is being finalized: pass everything */
+    int has_peers; /* a communicator of more than one rank has been seen */
+    int down;      /* MPI is being finalized: pass everything */
 };
 
 extern struct cx_front cx_front;
@@ -85,9 +97,28 @@ extern struct cx_front cx_front;
 /* Settings, log, rank; idempotent, cheap after the first time. Returns 0 when
  * the front must pass everything (inert, not initialised, finalized). */
 int cx_front_begin(void);
+/* After MPI_Init: begins, also where a session has begun before. */
+void cx_front_world_begin(void);
+/* Between MPI_Init and MPI_Finalize? */
+int cx_front_world_up(void);
+/* The last use of MPI: statistics, and the engine lets go of MPI. */
+void cx_front_teardown(void);
 void cx_front_after_finalize(void);
 /* Has this process loaded libcuda? Cheap when nothing was loaded since. */
 int cx_front_libcuda(void);
+
+/* --- session.c: programs without MPI_Init --------------------------------- */
+
+/* Sessions of the program that are open. */
+int cx_session_count(void);
+void cx_session_opened(void);
+/* Before MPI_Session_finalize: 1 when MPI goes down with it. */
+int cx_session_closing(void);
+void cx_session_closed(int last, int ok);
+/* A communicator of this process alone, on a session of Coax's own. */
+int cx_session_self(MPI_Comm *out);
+/* Ends that session; its communicator has been freed. */
+void cx_session_release(void);
 
 /* --- enter.c: the thread-local guard ------------------------------------- */
 
@@ -181,8 +212,10 @@ const struct cx_engine_api *cx_engine(void);
 /* Why it could not be loaded; one sentence. */
 const char *cx_engine_error(void);
 /* A private communicator of this process alone that returns errors;
- * MPI_COMM_NULL before the engine is loaded. */
+ * MPI_COMM_NULL before the engine is loaded, where there is MPI_COMM_SELF. */
 MPI_Comm cx_engine_self_comm(void);
+/* MPI_COMM_SELF goes away, sessions stay. */
+void cx_engine_leave_world(void);
 void cx_engine_quiesce(void);
 void cx_engine_close(void);
 /* Path of the engine library, for messages. */

@@ -78,8 +78,7 @@ cx_fn cx_resolve_symbol(const char *name)
     return symbol.function;
 }
 
-/* Speak on one rank only; launchers say which we are before MPI is up. */
-static int speaks(void)
+int cx_launcher_rank(void)
 {
     static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
                                         "PMIX_RANK", "SLURM_PROCID"};
@@ -89,9 +88,15 @@ static int speaks(void)
         const char *text = getenv(names[i]);
 
         if (text != NULL)
-            return strcmp(text, "0") == 0;
+            return atoi(text);
     }
-    return 1;
+    return -1;
+}
+
+/* Speak on one rank only; launchers say which we are before MPI is up. */
+static int speaks(void)
+{
+    return cx_launcher_rank() <= 0;
 }
 
 /* No argument of the call below is a handle: it is safe under every MPI. */
@@ -129,6 +134,11 @@ static void fill_table(void)
     CX_REAL(Allreduce_c)
     CX_REAL(Bcast_c)
     CX_REAL(Allgather_c)
+    CX_REAL(Session_init)
+    CX_REAL(Session_finalize)
+    CX_REAL(Group_from_session_pset)
+    CX_REAL(Comm_create_from_group)
+    CX_REAL(Group_free)
 #undef CX_REAL
     cx_mpi.gpu_aware =
         (int (*)(void))cx_resolve_symbol("MPIX_Query_cuda_support");

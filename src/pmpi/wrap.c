@@ -19,7 +19,9 @@
     int wrap_##name args
 
 typedef int (*reg0_fn)(void);
+typedef int (*reg1_fn)(cx_reg);
 typedef int (*reg2_fn)(cx_reg, cx_reg);
+typedef int (*reg3_fn)(cx_reg, cx_reg, cx_reg);
 typedef int (*reg4_fn)(cx_reg, cx_reg, cx_reg, cx_reg);
 typedef int (*reg5_fn)(cx_reg, cx_reg, cx_reg, cx_reg, cx_reg);
 typedef int (*reg6_fn)(cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg);
@@ -29,7 +31,7 @@ WRAPPER(Init, (cx_reg argc, cx_reg argv))
 {
     int rc = ((reg2_fn)cx_raw(CX_WRAP_Init))(argc, argv);
 
-    cx_front_begin();
+    cx_front_world_begin();
     return rc;
 }
 
@@ -37,7 +39,7 @@ WRAPPER(Init_thread, (cx_reg argc, cx_reg argv, cx_reg want, cx_reg got))
 {
     int rc = ((reg4_fn)cx_raw(CX_WRAP_Init_thread))(argc, argv, want, got);
 
-    cx_front_begin();
+    cx_front_world_begin();
     return rc;
 }
 
@@ -46,6 +48,24 @@ WRAPPER(Finalize, (void))
     int rc = ((reg0_fn)cx_raw(CX_WRAP_Finalize))();
 
     cx_front_after_finalize();
+    return rc;
+}
+
+WRAPPER(Session_init, (cx_reg info, cx_reg errhandler, cx_reg session))
+{
+    int rc = ((reg3_fn)cx_raw(CX_WRAP_Session_init))(info, errhandler, session);
+
+    if (rc == MPI_SUCCESS)
+        cx_session_opened();
+    return rc;
+}
+
+WRAPPER(Session_finalize, (cx_reg session))
+{
+    int last = cx_session_closing();
+    int rc = ((reg1_fn)cx_raw(CX_WRAP_Session_finalize))(session);
+
+    cx_session_closed(last, rc == MPI_SUCCESS);
     return rc;
 }
 
