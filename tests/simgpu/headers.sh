@@ -33,12 +33,24 @@ END
         "$ours"/*.h
     for t in CUdeviceptr CUdevice CUuuid CUipcMemHandle CUDA_MEMCPY2D \
         CUresult CUmemorytype cudaIpcMemHandle_t 'struct cudaDeviceProp' \
-        'struct cudaPointerAttributes' 'struct cudaMemLocation' cudaError_t; do
+        'struct cudaPointerAttributes' 'struct cudaMemLocation' cudaError_t \
+        CUmemLocation CUmemAccessDesc CUmemAllocationProp CUmemPoolProps \
+        CUmemGenericAllocationHandle 'struct cudaMemAccessDesc' \
+        'struct cudaMemPoolProps'; do
         echo "S($t)"
     done
     for m in srcMemoryType srcHost srcDevice srcPitch dstXInBytes \
         dstMemoryType dstDevice dstPitch WidthInBytes Height; do
         echo "O(CUDA_MEMCPY2D, $m)"
+    done
+    for m in type requestedHandleTypes location win32HandleMetaData \
+        allocFlags.gpuDirectRDMACapable allocFlags.usage; do
+        echo "O(CUmemAllocationProp, $m)"
+    done
+    for t in CUmemPoolProps 'struct cudaMemPoolProps'; do
+        for m in allocType handleTypes location maxSize usage reserved; do
+            echo "O($t, $m)"
+        done
     done
     sed -n '/^struct cudaDeviceProp {/,/^};/p' "$ours/cuda_runtime_api.h" |
         sed -n -E 's/^ .* ([A-Za-z0-9]+)(\[[0-9]+\])?;/O(struct cudaDeviceProp, \1)/p'

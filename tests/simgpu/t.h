@@ -4,6 +4,8 @@
 #ifndef SIMGPU_T_H
 #define SIMGPU_T_H
 
+#include "simgpu/counters.h"
+
 #include <cuda.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -52,6 +54,20 @@ static inline int t_all(const void *mem, int byte, size_t n)
         if (p[i] != byte)
             return 0;
     return 1;
+}
+
+/* The live counters of this process, and what steers it. */
+static inline const struct simgpu_control *t_control(void)
+{
+    static const CUuuid id = SIMGPU_CONTROL_UUID;
+    const void *table;
+    OK(cuGetExportTable(&table, &id));
+    return table;
+}
+
+static inline struct simgpu_counters *t_counters(void)
+{
+    return t_control()->counters;
 }
 
 /* Work in a stream that ends when told to: what follows it has to wait. */

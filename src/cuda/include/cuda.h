@@ -286,6 +286,8 @@ typedef struct CUDA_MEMCPY2D_st {
 typedef void(CUDAAPI *CUhostFn)(void *user);
 typedef void(CUDAAPI *CUstreamCallback)(CUstream, CUresult, void *user);
 
+#include "cuda_memory.h"
+
 /* Every version of every function, by the name of its symbol. */
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *, CUdevice);
 CUresult CUDAAPI cuDevicePrimaryCtxRelease_v2(CUdevice);

@@ -183,8 +183,11 @@ enum cudaMemoryAdvise {
 
 enum cudaMemLocationType {
     cudaMemLocationTypeInvalid = 0,
+    cudaMemLocationTypeNone = 0,
     cudaMemLocationTypeDevice = 1,
-    cudaMemLocationTypeHost = 2
+    cudaMemLocationTypeHost = 2,
+    cudaMemLocationTypeHostNuma = 3,
+    cudaMemLocationTypeHostNumaCurrent = 4
 };
 
 enum cudaStreamCaptureStatus {
@@ -488,6 +491,7 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *, cudaEvent_t, cudaEvent_t);
 cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t);
 
 #include "cuda_runtime_exec.h"
+#include "cuda_runtime_memory.h"
 
 /* Programs built for a default stream of each thread call other symbols. The
  * stand-in defines both, and so wants no renaming. */

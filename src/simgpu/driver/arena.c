@@ -129,6 +129,8 @@ CUresult sim_arena_charge(struct sim_device *dev, size_t size)
 {
     sweep(dev);
     if (size > sim.config.mem - dev->used)
+        sim_pools_relieve(dev);
+    if (size > sim.config.mem - dev->used)
         return CUDA_ERROR_OUT_OF_MEMORY;
     dev->used += size;
     sim_count(&sim_counters->device_bytes, size);

@@ -30,6 +30,12 @@ CUresult sim_current_locked(CUcontext *ctx)
     return CUDA_SUCCESS;
 }
 
+CUresult sim_synced(CUcontext ctx)
+{
+    sim_pools_synced();
+    return ctx->fault;
+}
+
 void sim_context_fault(CUcontext ctx, CUresult fault)
 {
     if (ctx->fault == CUDA_SUCCESS)

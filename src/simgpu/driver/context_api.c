@@ -108,7 +108,7 @@ CUresult CUDAAPI cuCtxSynchronize(void)
     if (rc != CUDA_SUCCESS)
         return finish(rc);
     sim_stream_drain(ctx);
-    return finish(ctx->fault);
+    return finish(sim_synced(ctx));
 }
 
 /* The peer's device in *bit, after the checks that both calls share. */

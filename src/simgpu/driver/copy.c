@@ -9,33 +9,22 @@
 #include "copy.h"
 
 #include "capture.h"
-#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct span {
-    char *mem;
-    bool host; /* plain, pinned or registered */
-    bool pageable;
-    bool managed;
-    bool sync_memops;
-    int device; /* that it belongs to, -1: host */
-};
-
 struct copy_op {
-    struct sim_op op; /* first */
-    char *dst;
-    const char *src;
+    struct sim_op op;     /* first */
+    struct sim_copy what; /* with contexts */
+    struct sim_span dst, src;
     char *staged; /* owned copy of a pageable source, or NULL */
-    size_t dpitch, spitch, width, height;
-    struct sim_copy from;
 };
 
 struct fill_op {
     struct sim_op op; /* first */
-    char *dst;
-    struct sim_fill fill;
+    struct sim_fill what;
+    const struct sim_device *by;
+    struct sim_span dst;
 };
 
 static size_t extent(size_t pitch, size_t width, size_t height)
@@ -43,42 +32,25 @@ static size_t extent(size_t pitch, size_t width, size_t height)
     return (height - 1) * pitch + width;
 }
 
-/* What [addr, addr + size) is. A range that begins in one allocation and ends
- * outside of it is refused: a GPU may let it through, to the neighbour. */
-static CUresult resolve(uintptr_t addr, size_t size, enum sim_side side,
-                        struct span *out)
+/* Memory of a pool must be alive where the work comes in its stream. */
+static bool is_alive(struct sim_op *op, const struct sim_span *span)
 {
-    struct sim_alloc *a = sim_mem_find(addr);
-    memset(out, 0, sizeof(*out));
-    if (addr == 0 || addr + size < addr)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (a == NULL) {
-        if (sim_mem_is_device_space(addr) || sim_mem_overlaps(addr, size) ||
-            side == SIM_DEVICE_SIDE)
-            return CUDA_ERROR_INVALID_VALUE;
-        out->mem = (char *)addr;
-        out->host = out->pageable = true;
-        out->device = -1;
-        return CUDA_SUCCESS;
-    }
-    if (addr - a->base + size > a->size)
-        return CUDA_ERROR_INVALID_VALUE;
-    bool device = a->kind == SIM_DEVICE || a->kind == SIM_IMPORTED;
-    if (device && side == SIM_HOST_SIDE)
-        return CUDA_ERROR_INVALID_VALUE;
-    out->mem = a->mem + (addr - a->base);
-    out->managed = a->kind == SIM_MANAGED;
-    out->host = !device && !out->managed;
-    out->sync_memops = a->sync_memops;
-    out->device = out->host ? -1 : a->dev->ordinal;
-    return CUDA_SUCCESS;
+    if (sim_life_check(span->life))
+        return true;
+    op->fault = CUDA_ERROR_ILLEGAL_ADDRESS;
+    return false;
 }
 
 static void copy_run(struct sim_op *op)
 {
     struct copy_op *c = (struct copy_op *)op;
-    for (size_t row = 0; row < c->height; row++)
-        memmove(c->dst + row * c->dpitch, c->src + row * c->spitch, c->width);
+    const struct sim_copy *w = &c->what;
+    const char *src = c->staged != NULL ? c->staged : c->src.mem;
+    size_t spitch = c->staged != NULL ? w->width : w->spitch;
+    if (!is_alive(op, &c->dst) || !is_alive(op, &c->src))
+        return;
+    for (size_t row = 0; row < w->height; row++)
+        memmove(c->dst.mem + row * w->dpitch, src + row * spitch, w->width);
 }
 
 static void copy_done(struct sim_op *op)
@@ -87,40 +59,48 @@ static void copy_done(struct sim_op *op)
     free(op);
 }
 
-/* The bytes that both sides of a copy mean now. */
-static CUresult resolve_both(const struct sim_copy *c, struct span *dst,
-                             struct span *src)
+/* What both sides of a copy are now. */
+static CUresult find_sides(struct copy_op *c)
 {
-    CUresult rc = resolve(c->dst, extent(c->dpitch, c->width, c->height),
-                          c->dst_side, dst);
-    if (rc == CUDA_SUCCESS)
-        rc = resolve(c->src, extent(c->spitch, c->width, c->height),
-                     c->src_side, src);
-    return rc;
+    const struct sim_copy *w = &c->what;
+    const struct sim_want dst = {
+        .addr = w->dst,
+        .size = extent(w->dpitch, w->width, w->height),
+        .side = w->dst_side,
+        .by = w->dst_ctx->dev,
+        .write = true,
+    };
+    const struct sim_want src = {
+        .addr = w->src,
+        .size = extent(w->spitch, w->width, w->height),
+        .side = w->src_side,
+        .by = w->src_ctx->dev,
+    };
+    CUresult rc = sim_span_find(&dst, &c->dst);
+    return rc == CUDA_SUCCESS ? sim_span_find(&src, &c->src) : rc;
 }
 
 static CUresult copy_bind(struct sim_op *op)
 {
-    struct copy_op *c = (struct copy_op *)op;
-    struct span dst, src;
-    if (resolve_both(&c->from, &dst, &src) != CUDA_SUCCESS)
-        return CUDA_ERROR_ILLEGAL_ADDRESS;
-    c->dst = dst.mem;
-    c->src = src.mem;
-    return CUDA_SUCCESS;
+    return find_sides((struct copy_op *)op) == CUDA_SUCCESS
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
 static void fill_run(struct sim_op *op)
 {
     struct fill_op *f = (struct fill_op *)op;
-    for (size_t row = 0; row < f->fill.height; row++) {
-        char *at = f->dst + row * f->fill.pitch;
-        if (f->fill.size == 1) {
-            memset(at, (int)f->fill.value, f->fill.width);
+    const struct sim_fill *w = &f->what;
+    if (!is_alive(op, &f->dst))
+        return;
+    for (size_t row = 0; row < w->height; row++) {
+        char *at = f->dst.mem + row * w->pitch;
+        if (w->size == 1) {
+            memset(at, (int)w->value, w->width);
             continue;
         }
-        for (size_t i = 0; i < f->fill.width; i++)
-            memcpy(at + i * f->fill.size, &f->fill.value, f->fill.size);
+        for (size_t i = 0; i < w->width; i++)
+            memcpy(at + i * w->size, &w->value, w->size);
     }
 }
 
@@ -129,25 +109,29 @@ static void fill_done(struct sim_op *op)
     free(op);
 }
 
-static CUresult resolve_fill(const struct sim_fill *f, struct span *dst)
+static CUresult find_filled(struct fill_op *f)
 {
-    return resolve(f->dst, extent(f->pitch, f->width * f->size, f->height),
-                   SIM_DEVICE_SIDE, dst);
+    const struct sim_fill *w = &f->what;
+    const struct sim_want dst = {
+        .addr = w->dst,
+        .size = extent(w->pitch, w->width * w->size, w->height),
+        .side = SIM_DEVICE_SIDE,
+        .by = f->by,
+        .write = true,
+    };
+    return sim_span_find(&dst, &f->dst);
 }
 
 static CUresult fill_bind(struct sim_op *op)
 {
-    struct fill_op *f = (struct fill_op *)op;
-    struct span dst;
-    if (resolve_fill(&f->fill, &dst) != CUDA_SUCCESS)
-        return CUDA_ERROR_ILLEGAL_ADDRESS;
-    f->dst = dst.mem;
-    return CUDA_SUCCESS;
+    return find_filled((struct fill_op *)op) == CUDA_SUCCESS
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-static void count(const struct span *dst, const struct span *src,
-                  const struct sim_copy *c)
+static void count(const struct copy_op *op)
 {
+    const struct sim_span *dst = &op->dst, *src = &op->src;
     int kind = SIMGPU_D2D;
     if (dst->host)
         kind = src->host ? SIMGPU_H2H : SIMGPU_D2H;
@@ -156,8 +140,8 @@ static void count(const struct span *dst, const struct span *src,
     else if (dst->device != src->device)
         kind = SIMGPU_P2P;
     sim_count(&sim_counters->copies[kind], 1);
-    sim_count(&sim_counters->bytes[kind], c->width * c->height);
-    if (c->height > 1)
+    sim_count(&sim_counters->bytes[kind], op->what.width * op->what.height);
+    if (op->what.height > 1)
         sim_count(&sim_counters->copies_2d, 1);
 }
 
@@ -165,19 +149,19 @@ static void count(const struct span *dst, const struct span *src,
  * as soon as the call returns. */
 static bool stage(struct copy_op *op)
 {
-    char *staged = malloc(op->width * op->height);
-    if (staged == NULL)
+    const struct sim_copy *w = &op->what;
+    op->staged = malloc(w->width * w->height);
+    if (op->staged == NULL)
         return false;
-    for (size_t row = 0; row < op->height; row++)
-        memcpy(staged + row * op->width, op->src + row * op->spitch, op->width);
-    op->staged = staged;
-    op->src = staged;
-    op->spitch = op->width;
+    for (size_t row = 0; row < w->height; row++)
+        memcpy(op->staged + row * w->width, op->src.mem + row * w->spitch,
+               w->width);
     return true;
 }
 
 /* Whether the call returns only when the copy is complete. */
-static bool must_wait(const struct span *dst, const struct span *src, bool sync)
+static bool must_wait(const struct sim_span *dst, const struct sim_span *src,
+                      bool sync)
 {
     if (dst->host && (src->host || dst->pageable))
         return true;
@@ -200,23 +184,20 @@ static CUresult submit(CUstream s, struct sim_op *op, bool wait)
     return rc;
 }
 
-static CUresult submit_copy(CUstream s, struct copy_op *op, bool wait,
-                            bool pageable_source)
+/* Queues a copy whose sides are known. On failure op is the caller's. */
+static CUresult submit_copy(CUstream s, struct copy_op *op, bool sync)
 {
-    CUresult rc = CUDA_ERROR_OUT_OF_MEMORY;
     /* A graph reads its sources when it is launched. */
     bool captured = s->capture != NULL;
-    if (!wait && pageable_source && !captured && !stage(op))
-        goto err_free;
-    rc = submit(s, &op->op, wait && !captured);
+    bool wait = !captured && must_wait(&op->dst, &op->src, sync);
+    if (!wait && op->src.pageable && !captured && !stage(op))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct copy_op queued = *op; /* op may be gone when submit returns */
+    CUresult rc = submit(s, &op->op, wait);
     if (rc != CUDA_SUCCESS)
-        goto err_free;
+        return rc;
+    count(&queued);
     return CUDA_SUCCESS;
-
-err_free:
-    free(op->staged);
-    free(op);
-    return rc;
 }
 
 static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
@@ -224,7 +205,6 @@ static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
 {
     CUcontext ctx;
     CUstream s;
-    struct span dst, src;
     CUresult rc = sim_current_locked(&ctx);
     if (rc == CUDA_SUCCESS)
         rc = sim_stream_find(ctx, handle, &s);
@@ -232,11 +212,6 @@ static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
         return rc;
     if (c->height > 1 && (c->dpitch < c->width || c->spitch < c->width))
         return CUDA_ERROR_INVALID_VALUE;
-    rc = resolve_both(c, &dst, &src);
-    if (rc == CUDA_SUCCESS && sync)
-        rc = sim_capture_ask_stream(s);
-    if (rc != CUDA_SUCCESS)
-        return rc;
     struct copy_op *op = calloc(1, sizeof(*op));
     if (op == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -245,17 +220,22 @@ static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
     op->op.bind = copy_bind;
     op->op.size = sizeof(*op);
     op->op.work = SIM_DELAY_COPY;
-    op->from = *c;
-    op->dst = dst.mem;
-    op->src = src.mem;
-    op->dpitch = c->dpitch;
-    op->spitch = c->spitch;
-    op->width = c->width;
-    op->height = c->height;
-    rc = submit_copy(s, op, must_wait(&dst, &src, sync), src.pageable);
+    op->what = *c;
+    CUcontext ran = s->ctx; /* the stream may go meanwhile */
+    if (c->dst_ctx == NULL)
+        op->what.dst_ctx = s->ctx;
+    if (c->src_ctx == NULL)
+        op->what.src_ctx = s->ctx;
+    rc = find_sides(op);
+    if (rc == CUDA_SUCCESS && sync)
+        rc = sim_capture_ask_stream(s);
     if (rc == CUDA_SUCCESS)
-        count(&dst, &src, c);
-    return rc;
+        rc = submit_copy(s, op, sync);
+    if (rc != CUDA_SUCCESS) {
+        copy_done(&op->op);
+        return rc;
+    }
+    return ran->fault;
 }
 
 CUresult sim_copy(const struct sim_copy *c, CUstream handle, bool sync)
@@ -271,7 +251,6 @@ static CUresult fill_locked(const struct sim_fill *f, CUstream handle,
 {
     CUcontext ctx;
     CUstream s;
-    struct span dst;
     CUresult rc = sim_current_locked(&ctx);
     if (rc == CUDA_SUCCESS)
         rc = sim_stream_find(ctx, handle, &s);
@@ -280,25 +259,23 @@ static CUresult fill_locked(const struct sim_fill *f, CUstream handle,
     size_t nbytes = f->width * f->size;
     if (f->dst % f->size != 0 || (f->height > 1 && f->pitch < nbytes))
         return CUDA_ERROR_INVALID_VALUE;
-    rc = resolve_fill(f, &dst);
-    if (rc == CUDA_SUCCESS && sync)
-        rc = sim_capture_ask_stream(s);
-    if (rc != CUDA_SUCCESS)
-        return rc;
     struct fill_op *op = calloc(1, sizeof(*op));
     if (op == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    bool wait = sync && (dst.host || dst.sync_memops);
     op->op.run = fill_run;
     op->op.done = fill_done;
     op->op.bind = fill_bind;
     op->op.work = SIM_DELAY_MEMSET;
     op->op.size = sizeof(*op);
-    op->dst = dst.mem;
-    op->fill = *f;
-    rc = submit(s, &op->op, wait);
+    op->what = *f;
+    op->by = s->ctx->dev;
+    rc = find_filled(op);
+    if (rc == CUDA_SUCCESS && sync)
+        rc = sim_capture_ask_stream(s);
+    if (rc == CUDA_SUCCESS)
+        rc = submit(s, &op->op, sync && (op->dst.host || op->dst.sync_memops));
     if (rc != CUDA_SUCCESS) {
-        free(op);
+        fill_done(&op->op);
         return rc;
     }
     sim_count(&sim_counters->copies[SIMGPU_MEMSET], 1);

@@ -3,11 +3,8 @@
 #ifndef SIM_COPY_H
 #define SIM_COPY_H
 
+#include "span.h"
 #include "stream.h"
-
-/* Which side of the bus an address must be on. Managed and pinned memory is
- * on both. */
-enum sim_side { SIM_ANY_SIDE, SIM_HOST_SIDE, SIM_DEVICE_SIDE };
 
 /* width bytes in each of height rows; a pitch is from row to row. */
 struct sim_copy {
@@ -15,6 +12,7 @@ struct sim_copy {
     size_t dpitch, spitch;
     size_t width, height;
     enum sim_side dst_side, src_side;
+    CUcontext dst_ctx, src_ctx; /* whose devices use them; NULL: the stream's */
 };
 
 /* width elements of size bytes in each of height rows. */

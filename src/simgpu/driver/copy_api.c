@@ -165,6 +165,8 @@ static CUresult copy_peer(enum sim_fn fn, struct sim_copy c, CUcontext a,
     pthread_mutex_lock(&sim_lock);
     if (sim_context_check(a) == NULL || sim_context_check(b) == NULL)
         rc = CUDA_ERROR_INVALID_CONTEXT;
+    c.dst_ctx = a;
+    c.src_ctx = b;
     pthread_mutex_unlock(&sim_lock);
     return rc != CUDA_SUCCESS ? rc : sim_copy(&c, s, false);
 }

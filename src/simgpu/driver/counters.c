@@ -96,6 +96,8 @@ static void report_write(FILE *f, const struct simgpu_counters *c)
         {"ipc_exports", c->ipc_exports},
         {"ipc_opens", c->ipc_opens},
         {"ipc_closes", c->ipc_closes},
+        {"pool_allocs", c->pool_allocs},
+        {"order_errors", c->order_errors},
         {"streams_live", c->streams_live},
         {"events_live", c->events_live},
         {"graph_launches", c->graph_launches},

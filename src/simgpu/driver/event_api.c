@@ -110,7 +110,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent hEvent)
     CUcontext ctx = hEvent->ctx;
     if (hEvent->stamp != NULL)
         sim_stream_wait(hEvent->stamp->stream, hEvent->stamp->seq);
-    return finish(ctx->fault);
+    return finish(sim_synced(ctx));
 }
 
 static CUresult elapsed(float *ms, CUevent start, CUevent end)

@@ -3,6 +3,8 @@
  * Those of pools are in pool.c, those that are mapped in vmm.c. */
 #include "memory.h"
 
+#include "pool.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,6 +43,18 @@ bool sim_mem_overlaps(uintptr_t addr, size_t size)
     if (sim_mem_find(addr) != NULL)
         return true;
     return i < nallocs && allocs[i]->base - addr < size;
+}
+
+bool sim_mem_is_device(const struct sim_alloc *a)
+{
+    return a->kind == SIM_DEVICE || a->kind == SIM_IMPORTED ||
+           a->kind == SIM_POOL;
+}
+
+unsigned sim_mem_access(const struct sim_alloc *a, const struct sim_device *by)
+{
+    return a->kind == SIM_POOL ? a->pool->access[by->ordinal]
+                               : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 bool sim_mem_is_device_space(uintptr_t addr)

@@ -10,6 +10,7 @@
 #define SIM_MEMORY_H
 
 #include "arena.h"
+#include "life.h"
 #include "sim.h"
 
 #define SIM_FILL_FRESH 0xC5
@@ -18,6 +19,7 @@
 enum sim_kind {
     SIM_DEVICE,
     SIM_IMPORTED, /* device memory of another process */
+    SIM_POOL,     /* device memory of a memory pool */
     SIM_MANAGED,
     SIM_HOST,
     SIM_REGISTERED
@@ -35,6 +37,8 @@ struct sim_alloc {
     bool sync_memops;
     struct sim_place place;    /* SIM_DEVICE, SIM_POOL */
     struct sim_export *export; /* SIM_DEVICE, once exported */
+    CUmemoryPool pool;         /* SIM_POOL */
+    struct sim_life life;      /* SIM_POOL */
     struct sim_import *import; /* SIM_IMPORTED, owned */
 };
 
@@ -42,6 +46,10 @@ struct sim_alloc {
 struct sim_alloc *sim_mem_find(uintptr_t addr);
 /* Whether addr is device address space, allocated or not. */
 bool sim_mem_is_device_space(uintptr_t addr);
+/* Whether the CPU cannot touch it. */
+bool sim_mem_is_device(const struct sim_alloc *a);
+/* What a device may do with it: CUmemAccess_flags. */
+unsigned sim_mem_access(const struct sim_alloc *a, const struct sim_device *by);
 /* Whether [addr, addr + size) touches any allocation. */
 bool sim_mem_overlaps(uintptr_t addr, size_t size);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory_api.c - the driver's calls that allocate, free and register. */
-#include "memory.h"
-#include "stream.h"
+#include "pool.h"
 
 #include <string.h>
 
@@ -102,6 +101,9 @@ CUresult CUDAAPI cuMemFree_v2(CUdeviceptr dptr)
     CUresult rc = begin(SIM_FN_cuMemFree, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
+    struct sim_alloc *a = sim_mem_find((uintptr_t)dptr);
+    if (a != NULL && a->kind == SIM_POOL && a->base == (uintptr_t)dptr)
+        return finish(sim_pool_free(a, NULL)); /* waits for nothing */
     return finish(free_base((uintptr_t)dptr, SIM_DEVICE, SIM_MANAGED,
                             CUDA_ERROR_INVALID_VALUE));
 }

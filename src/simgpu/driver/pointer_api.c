@@ -3,7 +3,7 @@
  *
  * Needs no current context and makes none: any thread may ask about memory of
  * any device. */
-#include "memory.h"
+#include "pool.h"
 
 #include <string.h>
 
@@ -36,9 +36,13 @@ static size_t value_size(CUpointer_attribute attr)
     }
 }
 
-static bool is_device(const struct sim_alloc *a)
+/* What the device of the current context may do, of any if there is none. */
+static uint64_t access_flags(const struct sim_alloc *a)
 {
-    return a->kind == SIM_DEVICE || a->kind == SIM_IMPORTED;
+    CUcontext ctx;
+    return sim_current_locked(&ctx) == CUDA_SUCCESS
+               ? sim_mem_access(a, ctx->dev)
+               : (uint64_t)CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
@@ -48,12 +52,13 @@ static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         return (uintptr_t)a->ctx;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        return is_device(a) || a->kind == SIM_MANAGED ? CU_MEMORYTYPE_DEVICE
-                                                      : CU_MEMORYTYPE_HOST;
+        return sim_mem_is_device(a) || a->kind == SIM_MANAGED
+                   ? CU_MEMORYTYPE_DEVICE
+                   : CU_MEMORYTYPE_HOST;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         return addr;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        return is_device(a) ? 0 : addr;
+        return sim_mem_is_device(a) ? 0 : addr;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         return a->sync_memops;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
@@ -74,7 +79,11 @@ static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
     case CU_POINTER_ATTRIBUTE_MAPPED:
         return 1;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        return 3; /* read and write */
+        return access_flags(a);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return (uintptr_t)a->pool;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        return a->pool != NULL ? (uint64_t)a->pool->props.handleTypes : 0;
     default:
         return 0;
     }
@@ -109,8 +118,8 @@ CUresult CUDAAPI cuPointerGetAttribute(void *data,
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&sim_lock);
     const struct sim_alloc *a = sim_mem_find((uintptr_t)ptr);
-    if (a == NULL ||
-        (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER && is_device(a)))
+    if (a == NULL || (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER &&
+                      sim_mem_is_device(a)))
         rc = CUDA_ERROR_INVALID_VALUE;
     else
         store(data, known_value(attribute, a, (uintptr_t)ptr), size);
@@ -154,7 +163,7 @@ CUresult CUDAAPI cuPointerSetAttribute(const void *value,
     memcpy(&on, value, sizeof(on));
     pthread_mutex_lock(&sim_lock);
     struct sim_alloc *a = sim_mem_find((uintptr_t)ptr);
-    if (a == NULL || !is_device(a))
+    if (a == NULL || !sim_mem_is_device(a))
         rc = CUDA_ERROR_INVALID_VALUE;
     else
         a->sync_memops = on != 0;

@@ -33,6 +33,8 @@ struct sim_device {
     struct CUctx_st *primary; /* made at the first retain, then kept */
     struct sim_arena *arena;  /* made at the first allocation */
     size_t used;              /* bytes given out, also those that peers pin */
+    CUmemoryPool pool;        /* the default one, made when asked for */
+    CUmemoryPool pool_set;    /* by cuDeviceSetMemPool */
 };
 
 /* A context. Never freed, so that a stale handle is recognised as such. */
@@ -105,8 +107,16 @@ CUresult sim_current_locked(CUcontext *ctx);
 /* The context is of no use any more, as after an illegal address; nothing for
  * CUDA_SUCCESS. The first fault stays. */
 void sim_context_fault(CUcontext ctx, CUresult fault);
+/* To be called when the program has waited for work of ctx: lets pools give
+ * memory back, and returns the fault of the context. */
+CUresult sim_synced(CUcontext ctx);
 /* NULL unless ctx is a context of ours that is alive. */
 CUcontext sim_context_check(CUcontext ctx);
 bool sim_peer_reachable(const struct sim_device *a, const struct sim_device *b);
+
+/* pool.c: pools give back what they need not hold: after a synchronisation,
+ * and when the device is out of memory. */
+void sim_pools_synced(void);
+void sim_pools_relieve(struct sim_device *dev);
 
 #endif

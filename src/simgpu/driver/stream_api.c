@@ -165,7 +165,7 @@ CUresult CUDAAPI cuStreamSynchronize(CUstream hStream)
     if (rc != CUDA_SUCCESS)
         return finish(rc);
     sim_stream_sync(s);
-    return finish(ctx->fault);
+    return finish(sim_synced(ctx));
 }
 
 static void nothing_run(struct sim_op *op)
