@@ -58,7 +58,6 @@ struct sight {
 };
 
 static int victim;
-static MPI_Datatype column;
 static char doing[200];
 
 static void too_late(int sig)
@@ -80,6 +79,7 @@ struct run {
     MPI_Comm comm;
     struct mt_buf send, recv;
     int *data;
+    int moved;
 };
 
 /* Every int that a rank contributes to a step. */
@@ -165,15 +165,19 @@ static enum outcome take(struct run *run, int step)
     int source =
         (s->what == BCAST || s->what == BCAST_VECTOR) && mt.rank == s->root;
     enum outcome outcome = RIGHT;
+    void *before, *after;
 
     mt_buf_create(&run->send, kind_of(step, 0), n * sizeof(int), 0);
     mt_buf_create(&run->recv, kind_of(step, 1), n * sizeof(int), 0);
     fill(run, &run->send, (size_t)s->n, value(mt.rank, step));
     fill(run, &run->recv, n, source ? value(mt.rank, step) : -7);
+    cuda.CtxGetCurrent(&before);
     if (call(run, s) != MPI_SUCCESS)
         outcome = ERROR;
     else if (!is_right(run, s, step))
         outcome = WRONG;
+    cuda.CtxGetCurrent(&after);
+    run->moved |= before != after;
     mt_buf_destroy(&run->send);
     mt_buf_destroy(&run->recv);
     return outcome;
@@ -201,22 +205,19 @@ static void read_lines(int fd, struct sight *sight)
 static void observe(struct sight *sight, const char *spec)
 {
     int log = memfd_create("stderr", MFD_CLOEXEC), old = dup(STDERR_FILENO);
-    void *before = NULL, *after = NULL;
-    struct run run;
+    struct run run = {.moved = 0};
 
     memset(sight, 0, sizeof *sight);
     MPI_Comm_dup(MPI_COMM_WORLD, &run.comm);
     MPI_Comm_set_errhandler(run.comm, MPI_ERRORS_RETURN);
     run.data = mt_alloc(LARGE * sizeof(int));
-    cuda.CtxGetCurrent(&before);
     dup2(log, STDERR_FILENO);
     faultctl_arm(victim < 0 || mt.rank == victim ? spec : NULL);
     for (int i = 0; i < NSTEPS; i++)
         sight->outcome[i] = take(&run, i);
     faultctl_arm(NULL);
     dup2(old, STDERR_FILENO);
-    cuda.CtxGetCurrent(&after);
-    sight->changed = before != after;
+    sight->changed = run.moved;
     MPI_Comm_free(&run.comm);
     read_lines(log, sight);
     close(log);

@@ -33,8 +33,8 @@ struct job {
 };
 
 /* Calls of the simulated driver that fail, all from the first. */
-#define NO_READING "cuMemcpyDtoHAsync:1+=1,cuMemcpy2DAsync:1+=1"
-#define NO_WRITING "cuMemcpyHtoDAsync:1+=1,cuMemcpy2DAsync:1+=1"
+#define NO_READING "cuMemcpyDtoHAsync:1+=1,cuMemcpy2DAsync:1+=1,cuMemcpy:1+=1"
+#define NO_WRITING "cuMemcpyHtoDAsync:1+=1,cuMemcpy2DAsync:1+=1,cuMemcpy:1+=1"
 
 /* Every int of a buffer in call `call`; `rank` -1: not yet received. */
 static int value(int rank, int call)

@@ -65,6 +65,16 @@ struct cx_gpu_ops {
                    void *dst, size_t dpitch, const void *src, size_t spitch,
                    size_t width, size_t rows, struct cx_req *req);
 
+    /* A second way to do what copy2d does, for when that fails: by the driver's
+     * plain synchronous copy, ordered after the default streams, without
+     * streams or events of ours. Complete on return; slow. Any thread may call
+     * it at any time, without a lock. */
+    CX_MUST enum cx_status (*copy_now)(struct cx_gpu *gpu,
+                                       const struct cx_mem *mem, void *dst,
+                                       size_t dpitch, const void *src,
+                                       size_t spitch, size_t width,
+                                       size_t rows);
+
     /* Completes requests; returns how many. Never blocks. */
     unsigned (*progress)(struct cx_gpu *gpu);
 

@@ -25,8 +25,9 @@ CUresult cx_cuda_enter(const struct driver *cu, CUcontext ctx,
         return res;
     visit->cu = cu;
     visit->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (cu->cuThreadExchangeStreamCaptureMode)
-        cu->cuThreadExchangeStreamCaptureMode(&visit->mode);
+    visit->relaxed =
+        cu->cuThreadExchangeStreamCaptureMode &&
+        cu->cuThreadExchangeStreamCaptureMode(&visit->mode) == CUDA_SUCCESS;
     return CUDA_SUCCESS;
 }
 
@@ -35,9 +36,12 @@ void cx_cuda_leave(const struct visit *visit)
     CUstreamCaptureMode mode = visit->mode;
     CUcontext ctx;
 
-    if (visit->cu->cuThreadExchangeStreamCaptureMode)
+    /* Each twice where it fails: nothing of the caller's may stay changed. */
+    if (visit->relaxed &&
+        visit->cu->cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
         visit->cu->cuThreadExchangeStreamCaptureMode(&mode);
-    visit->cu->cuCtxPopCurrent_v2(&ctx);
+    if (visit->cu->cuCtxPopCurrent_v2(&ctx) != CUDA_SUCCESS)
+        visit->cu->cuCtxPopCurrent_v2(&ctx);
 }
 
 static void nodes_free(struct node *node)

@@ -225,10 +225,12 @@ static void finish_head(struct cx_gpu *gpu, struct queue *queue,
     node_put(node);
 }
 
-/* In the context: ends what has ended. A fault ends all of the stream. */
+/* In the context: ends what has ended. A fault ends all of the stream; the
+ * caller then takes its memory back, so nothing may be under way any more. */
 static unsigned poll_queue(struct cx_gpu *gpu, const struct driver *cu,
-                           struct queue *queue)
+                           struct context *ctx, int dir)
 {
+    struct queue *queue = &ctx->queue[dir];
     enum cx_status rc = CX_OK;
     unsigned done = 0;
     CUresult res;
@@ -238,8 +240,10 @@ static unsigned poll_queue(struct cx_gpu *gpu, const struct driver *cu,
             res = cu->cuEventQuery(queue->head->event);
             if (res == CUDA_ERROR_NOT_READY)
                 return done;
-            if (res != CUDA_SUCCESS)
+            if (res != CUDA_SUCCESS) {
                 rc = cx_cuda_fail(cu, "a copy (cuEventQuery)", res);
+                cu->cuStreamSynchronize(ctx->stream[dir]);
+            }
         }
         finish_head(gpu, queue, rc);
         done++;
@@ -273,13 +277,15 @@ unsigned cx_cuda_progress(struct cx_gpu *gpu)
         if (!ctx->queue[TO_DEVICE].head && !ctx->queue[TO_HOST].head)
             continue;
         res = cx_cuda_enter(cu, ctx->cu, &visit);
+        if (res != CUDA_SUCCESS && !cx_cuda_gone(res))
+            res = cx_cuda_enter(cu, ctx->cu, &visit); /* copies are under way */
         if (res != CUDA_SUCCESS) {
             cx_cuda_fail(cu, "cuCtxPushCurrent", res);
             done += fail_all(gpu, ctx);
             continue;
         }
         for (int dir = 0; dir < NDIRECTIONS; dir++)
-            done += poll_queue(gpu, cu, &ctx->queue[dir]);
+            done += poll_queue(gpu, cu, ctx, dir);
         cx_cuda_leave(&visit);
     }
     return done;
@@ -300,9 +306,12 @@ void cx_cuda_cancel(struct cx_gpu *gpu, struct cx_req *req)
         fail_all(gpu, ctx);
         return;
     }
-    cu->cuEventSynchronize(node->event);
+    if (cu->cuEventSynchronize(node->event) != CUDA_SUCCESS) {
+        for (int dir = 0; dir < NDIRECTIONS; dir++)
+            cu->cuStreamSynchronize(ctx->stream[dir]);
+    }
     for (int dir = 0; dir < NDIRECTIONS; dir++)
-        poll_queue(gpu, cu, &ctx->queue[dir]);
+        poll_queue(gpu, cu, ctx, dir);
     cx_cuda_leave(&visit);
     if (req->status == CX_INPROGRESS)
         fail_all(gpu, ctx);

@@ -93,6 +93,7 @@ const struct cx_gpu_ops cx_cuda_ops = {
     .fence = cx_cuda_fence,
     .copy = cx_cuda_copy,
     .copy2d = cx_cuda_copy2d,
+    .copy_now = cx_cuda_copy_now,
     .progress = cx_cuda_progress,
     .cancel = cx_cuda_cancel,
     .pinned_alloc = cx_cuda_pinned_alloc,

@@ -73,6 +73,7 @@ struct cx_gpu {
 struct visit {
     const struct driver *cu;
     CUstreamCaptureMode mode; /* the caller's */
+    int relaxed;              /* it was changed, and is to be put back */
 };
 
 /* loader.c */
@@ -125,6 +126,11 @@ void cx_cuda_copy(struct cx_gpu *gpu, const struct cx_mem *mem, int to_host,
 void cx_cuda_copy2d(struct cx_gpu *gpu, const struct cx_mem *mem, int to_host,
                     void *dst, size_t dpitch, const void *src, size_t spitch,
                     size_t width, size_t rows, struct cx_req *req);
+CX_MUST enum cx_status cx_cuda_copy_now(struct cx_gpu *gpu,
+                                        const struct cx_mem *mem, void *dst,
+                                        size_t dpitch, const void *src,
+                                        size_t spitch, size_t width,
+                                        size_t rows);
 unsigned cx_cuda_progress(struct cx_gpu *gpu);
 void cx_cuda_cancel(struct cx_gpu *gpu, struct cx_req *req);
 CX_MUST enum cx_status cx_cuda_pinned_alloc(struct cx_gpu *gpu,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c - memory services for the front: what a pointer is, and copies that
  * are complete on return. MPI is driven while a copy runs. */
+#include <stdatomic.h>
+
 #include "base/log.h"
 #include "engine/engine.h"
 
@@ -38,7 +40,7 @@ static enum cx_status finish(struct cx_req *req)
     return req->status;
 }
 
-enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
+static enum cx_status first_way(const struct cx_mem *mem, int to_host,
                                 void *dst, size_t dpitch, const void *src,
                                 size_t spitch, size_t width, size_t rows)
 {
@@ -55,4 +57,33 @@ enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
                             width, rows, &req);
     cx_unlock();
     return status == CX_OK ? finish(&req) : status;
+}
+
+/* A staged call that fails on one rank leaves the others alone in MPI, so a
+ * copy is tried in two ways. The first one's trouble is said once. */
+enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
+                                void *dst, size_t dpitch, const void *src,
+                                size_t spitch, size_t width, size_t rows)
+{
+    const struct cx_io *io = &cx_process.io;
+    static atomic_int said;
+    char cause[512] = "";
+    enum cx_status status;
+
+    cx_log_hold(cause, sizeof(cause));
+    status = first_way(mem, to_host, dst, dpitch, src, spitch, width, rows);
+    if (status == CX_OK) {
+        cx_log_hold(NULL, 0);
+        return CX_OK;
+    }
+    status = io->gpu_ops->copy_now(io->gpu, mem, dst, dpitch, src, spitch,
+                                   width, rows);
+    cx_log_hold(NULL, 0);
+    if (status != CX_OK)
+        cx_error("cannot copy %zu bytes %s GPU %d: %s", width * rows,
+                 to_host ? "from" : "to", mem->device, cause);
+    else
+        cx_log(atomic_exchange(&said, 1) ? CX_LOG_INFO : CX_LOG_WARN,
+               "%s; copied in a slower way", cause);
+    return status;
 }
