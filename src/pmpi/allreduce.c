@@ -80,10 +80,10 @@ static enum cx_status engine(struct arguments *a, const struct cx_comm *c,
     return packed(a, c, call, result);
 }
 
-int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
-                       MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *rc)
+static int serve(const struct cx_quick *facts, const void *sendbuf,
+                 void *recvbuf, MPI_Comm comm, int *rc)
 {
-    struct arguments a = {.op = op, .comm = comm};
+    struct arguments a = {.op = facts->op, .comm = comm};
     struct cx_result result = {0};
     struct cx_entry entry;
     struct cx_call call;
@@ -92,21 +92,21 @@ int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
     const char *why = NULL;
     int mpi_rc = MPI_SUCCESS;
 
-    if (erroneous(sendbuf, recvbuf, count, type, op) ||
+    if (erroneous(sendbuf, recvbuf, facts->count, facts->type, facts->op) ||
         !cx_entry_begin(&entry, comm))
         return 0;
-    status = prepare(&a, sendbuf, recvbuf, count, type);
+    status = prepare(&a, sendbuf, recvbuf, facts->count, facts->type);
     if (status != CX_OK || !a.pair.recv.usable || a.pair.recv.nbytes == 0)
         return cx_entry_pass(&entry, CX_ALLREDUCE, "nothing to reduce", 0);
     call = (struct cx_call){
         .func = CX_ALLREDUCE,
         .src = a.pair.in_place ? NULL : sendbuf,
         .dst = recvbuf,
-        .count = (size_t)count,
-        .op = cx_redop_of(op),
+        .count = (size_t)facts->count,
+        .op = cx_redop_of(facts->op),
     };
     if (call.op != CX_REDOP_NONE)
-        call.dtype = cx_dtype_of(type);
+        call.dtype = cx_dtype_of(facts->type);
     way = cx_way_of(entry.c, &call, &why, &status);
     if (status == CX_OK &&
         cx_passes(&entry, way, &a.pair.recv,
@@ -120,8 +120,12 @@ int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
     if (status == CX_OK && way == CX_WAY_STAGED) {
         status = cx_pair_query(&a.pair);
         result.device_bytes = cx_pair_device_bytes(&a.pair);
-        if (status == CX_OK && result.device_bytes == 0)
+        if (status == CX_OK && result.device_bytes == 0) {
+            if (a.pair.recv.plain)
+                cx_quick_learn(&entry, facts, a.pair.recv.nbytes,
+                               a.pair.recv.nbytes);
             return cx_entry_pass(&entry, CX_ALLREDUCE, why, a.pair.recv.nbytes);
+        }
         cx_guard_leave(&entry.guard); /* MPI may raise an error and jump */
         if (status == CX_OK)
             status = cx_pair_staged(&a.pair, call_mpi, &a, &mpi_rc);
@@ -129,4 +133,14 @@ int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
     *rc = cx_entry_end(&entry, CX_ALLREDUCE, way, why, a.pair.recv.nbytes,
                        result.device_bytes, status, mpi_rc);
     return 1;
+}
+
+int cx_front_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *rc)
+{
+    struct cx_quick facts = {
+        .func = CX_ALLREDUCE, .type = type, .op = op, .count = count};
+
+    return !cx_quick_pass(comm, &facts, sendbuf, recvbuf) &&
+           serve(&facts, sendbuf, recvbuf, comm, rc);
 }

@@ -77,8 +77,8 @@ static int is_root_argument(const struct cx_comm *c, int root)
     return root >= 0 && root < c->peers;
 }
 
-int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                   MPI_Comm comm, int *rc)
+static int serve(const struct cx_quick *facts, void *buffer, int root,
+                 MPI_Comm comm, int *rc)
 {
     struct cx_result result = {0};
     struct cx_buffer buf;
@@ -89,11 +89,11 @@ int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     const char *why = NULL;
     int mpi_rc = MPI_SUCCESS;
 
-    if (count < 0 || type == MPI_DATATYPE_NULL ||
-        (count > 0 && buffer == NULL && cx_type_basic(type)) ||
+    if (facts->count < 0 || facts->type == MPI_DATATYPE_NULL ||
+        (facts->count > 0 && buffer == NULL && cx_type_basic(facts->type)) ||
         !cx_entry_begin(&entry, comm))
         return 0;
-    status = cx_buffer_init(&buf, buffer, count, type);
+    status = cx_buffer_init(&buf, buffer, facts->count, facts->type);
     if (status != CX_OK || !buf.usable || buf.nbytes == 0 ||
         !is_root_argument(entry.c, root))
         return cx_entry_pass(&entry, CX_BCAST, "nothing to send", 0);
@@ -114,8 +114,11 @@ int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     }
     if (status == CX_OK && way == CX_WAY_STAGED) {
         status = cx_buffer_query(&buf);
-        if (status == CX_OK && !cx_mem_on_gpu(&buf.mem))
+        if (status == CX_OK && !cx_mem_on_gpu(&buf.mem)) {
+            if (buf.plain)
+                cx_quick_learn(&entry, facts, 0, buf.nbytes);
             return cx_entry_pass(&entry, CX_BCAST, why, buf.nbytes);
+        }
         result.device_bytes = buf.nbytes;
         cx_guard_leave(&entry.guard); /* MPI may raise an error and jump */
         if (status == CX_OK)
@@ -124,4 +127,14 @@ int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     *rc = cx_entry_end(&entry, CX_BCAST, way, why, buf.nbytes,
                        result.device_bytes, status, mpi_rc);
     return 1;
+}
+
+/* What is remembered of a call does not depend on its root. */
+int cx_front_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
+                   MPI_Comm comm, int *rc)
+{
+    struct cx_quick facts = {.func = CX_BCAST, .type = type, .count = count};
+
+    return !cx_quick_pass(comm, &facts, NULL, buffer) &&
+           serve(&facts, buffer, root, comm, rc);
 }

@@ -25,6 +25,42 @@ static int committed(MPI_Datatype type)
                        cx_engine_self_comm()) == MPI_SUCCESS;
 }
 
+/* Basic types that MPI has called plain, by the last byte of the handle, which
+ * numbers them; the ABI keeps their size in the byte before it. */
+static _Atomic uint32_t plain_types[256];
+
+static int is_plain(MPI_Datatype type)
+{
+    uint32_t handle = (uint32_t)type;
+
+    return handle != 0 && atomic_load_explicit(&plain_types[handle & 0xff],
+                                               memory_order_relaxed) == handle;
+}
+
+/* Size and extents of the type, from its handle where that is known to say. */
+static enum cx_status measure(struct cx_buffer *buf)
+{
+    uint32_t handle = (uint32_t)buf->type;
+    MPI_Count size = handle >> 8 & 0xff;
+
+    buf->plain = is_plain(buf->type);
+    if (buf->plain) {
+        buf->size = buf->extent = buf->true_extent = size;
+        return CX_OK;
+    }
+    if (cx_mpi.Type_size_x(buf->type, &buf->size) != MPI_SUCCESS ||
+        cx_mpi.Type_get_extent_x(buf->type, &buf->lb, &buf->extent) !=
+            MPI_SUCCESS ||
+        cx_mpi.Type_get_true_extent_x(buf->type, &buf->true_lb,
+                                      &buf->true_extent) != MPI_SUCCESS)
+        return CX_ERR_MPI;
+    if (cx_type_basic(buf->type) && buf->size == size && buf->lb == 0 &&
+        buf->extent == size && buf->true_lb == 0 && buf->true_extent == size)
+        atomic_store_explicit(&plain_types[handle & 0xff], handle,
+                              memory_order_relaxed);
+    return CX_OK;
+}
+
 enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
                               MPI_Count count, MPI_Datatype type)
 {
@@ -34,10 +70,7 @@ enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
     buf->addr = (void *)(uintptr_t)addr;
     buf->count = count;
     buf->type = type;
-    if (cx_mpi.Type_size_x(type, &buf->size) != MPI_SUCCESS ||
-        cx_mpi.Type_get_extent_x(type, &buf->lb, &buf->extent) != MPI_SUCCESS ||
-        cx_mpi.Type_get_true_extent_x(type, &buf->true_lb, &buf->true_extent) !=
-            MPI_SUCCESS)
+    if (measure(buf) != CX_OK)
         return CX_ERR_MPI;
     if (cx_mul((size_t)count, (size_t)buf->size, &buf->nbytes) != CX_OK)
         return CX_ERR_ARG;
@@ -61,7 +94,8 @@ enum cx_status cx_buffer_query(struct cx_buffer *buf)
 {
     memset(&buf->mem, 0, sizeof(buf->mem));
     buf->mem.device = -1;
-    if (buf->nbytes == 0 || !cx_front_libcuda())
+    if (buf->nbytes == 0 || !cx_front_libcuda() ||
+        cx_range_is_host(first_byte(buf), buf->span))
         return CX_OK;
     return cx_buffer_mem_query(first_byte(buf), buf->span, &buf->mem);
 }

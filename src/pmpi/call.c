@@ -90,7 +90,12 @@ int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
 /* A device pointer is never handed to an MPI that may not be GPU-aware. */
 static int mpi_takes_device(void)
 {
-    return cx_mpi.gpu_aware != NULL && cx_mpi.gpu_aware() == 1;
+    static _Atomic int answer = -1; /* does not change while MPI runs */
+
+    if (atomic_load_explicit(&answer, memory_order_relaxed) < 0)
+        atomic_store(&answer,
+                     cx_mpi.gpu_aware != NULL && cx_mpi.gpu_aware() == 1);
+    return atomic_load_explicit(&answer, memory_order_relaxed);
 }
 
 static int on_host(struct cx_buffer *buf)

@@ -34,6 +34,22 @@ static void remember_off(const struct cx_comm *c)
                               (uint64_t)handle << 32 | 1, memory_order_relaxed);
 }
 
+/* A thread remembers the states that it used last, by handle; the attribute
+ * costs ten times as much. While the program may use a handle its communicator
+ * lives, so what was read for it holds until some state dies: that ends the
+ * memory of all threads. */
+static _Atomic unsigned deaths;
+
+struct recent {
+    uint32_t handle;
+    unsigned deaths; /* as read before the state was looked up */
+    struct cx_comm *c;
+};
+
+#define NRECENT 32
+static _Thread_local struct recent recent[NRECENT]
+    __attribute__((tls_model("initial-exec")));
+
 static int delete_state(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct cx_comm *c = value;
@@ -41,6 +57,7 @@ static int delete_state(MPI_Comm comm, int key, void *value, void *extra)
     (void)key;
     (void)extra;
     forget_cell(comm);
+    atomic_fetch_add(&deaths, 1);
     /* MPI_COMM_WORLD's attributes go after MPI_COMM_SELF's, whose callback has
      * released all teams. */
     if (c->team != NULL && !cx_front.down)
@@ -99,7 +116,7 @@ static void wake(struct cx_comm *c)
         cx_agree(c);
 }
 
-struct cx_comm *cx_comm_get(MPI_Comm comm)
+static struct cx_comm *look_up(MPI_Comm comm)
 {
     struct cx_comm *c = NULL;
     int found = 0;
@@ -108,10 +125,38 @@ struct cx_comm *cx_comm_get(MPI_Comm comm)
         return NULL;
     if (cx_mpi.Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
-    if (!found) {
-        c = create_state(comm);
+    return found ? c : create_state(comm);
+}
+
+/* Handles count up within each of three kinds, told by the two top bits. */
+static struct recent *recent_slot(MPI_Comm comm)
+{
+    uint32_t handle = (uint32_t)comm;
+
+    return &recent[(handle + (handle >> 30) * 8) % NRECENT];
+}
+
+struct cx_comm *cx_comm_recent(MPI_Comm comm)
+{
+    const struct recent *slot = recent_slot(comm);
+
+    if (slot->handle != (uint32_t)comm ||
+        slot->deaths != atomic_load_explicit(&deaths, memory_order_acquire))
+        return NULL;
+    return slot->c;
+}
+
+struct cx_comm *cx_comm_get(MPI_Comm comm)
+{
+    struct cx_comm *c = cx_comm_recent(comm);
+    unsigned now;
+
+    if (c == NULL) {
+        now = atomic_load_explicit(&deaths, memory_order_acquire);
+        c = look_up(comm);
         if (c == NULL)
             return NULL;
+        *recent_slot(comm) = (struct recent){(uint32_t)comm, now, c};
     }
     if (c->state == CX_COMM_ASLEEP)
         wake(c);

@@ -140,6 +140,17 @@ enum cx_comm_state {
     CX_COMM_BROKEN   /* a forced setting cannot work: every call is an error */
 };
 
+/* Facts of a call that MPI runs, and how many bytes its buffers have; no bytes:
+ * nothing is known. */
+struct cx_quick {
+    enum cx_func func;
+    MPI_Datatype type; /* plain, of both buffers */
+    MPI_Op op;         /* 0 where the function has none */
+    MPI_Count count;   /* of both buffers; allgather: of one block */
+    size_t send_bytes, recv_bytes;
+};
+#define CX_NQUICK 8
+
 struct cx_comm {
     MPI_Comm comm; /* borrowed: the struct dies with it */
     enum cx_comm_state state;
@@ -152,6 +163,7 @@ struct cx_comm {
     enum cx_status poison; /* not CX_OK: a call failed here, perhaps before it
                               reached the others: the ranks are out of step,
                               and a later call must not meet the wrong one */
+    struct cx_quick quick[CX_NQUICK];
 };
 
 /* Cells of communicators that are off: handle << 32 | 1. */
@@ -175,6 +187,10 @@ static inline int cx_comm_is_off(cx_reg comm)
 /* The state of `comm` after its agreement; collective when it is new or wakes.
  * NULL: no state can be had (no memory, MPI error): pass. */
 struct cx_comm *cx_comm_get(MPI_Comm comm);
+
+/* The same where this thread has used it lately; else, and also when there is
+ * none, NULL. Not collective. */
+struct cx_comm *cx_comm_recent(MPI_Comm comm);
 
 /* Decides c->state together with all ranks of the communicator. */
 void cx_agree(struct cx_comm *c);
@@ -235,6 +251,13 @@ CX_MUST enum cx_status cx_buffer_mem_copy2d(const struct cx_mem *mem,
                                             size_t spitch, size_t width,
                                             size_t rows);
 
+/* --- range.c ----------------------------------------------------------------
+ */
+
+/* 1: these bytes cannot be a GPU's, and the driver need not be asked; 0: it
+ * must be. */
+int cx_range_is_host(const void *addr, size_t nbytes);
+
 /* --- handles.c: MPI handles to engine enums --------------------------------
  */
 
@@ -255,6 +278,7 @@ struct cx_buffer {
     /* filled by cx_buffer_init */
     MPI_Count size, lb, extent, true_lb, true_extent; /* of one element */
     int usable;    /* committed: MPI will pack it */
+    int plain;     /* basic, and its size is in its handle */
     int dense;     /* basic type: the bytes in memory are the signature */
     size_t nbytes; /* of the signature, all elements */
     ptrdiff_t low; /* first byte touched, relative to addr */
@@ -347,6 +371,17 @@ enum cx_way cx_way_of(struct cx_comm *c, struct cx_call *call, const char **why,
  * COAX_SCOPE=device; then `*why` says so. */
 int cx_passes(const struct cx_entry *entry, enum cx_way way,
               struct cx_buffer *a, struct cx_buffer *b, const char **why);
+
+/* --- quick.c ----------------------------------------------------------------
+ */
+
+/* 1: a call of these facts was left to MPI before, and its buffers lie on the
+ * host: pass it. `send` may be MPI_IN_PLACE. Called before anything else. */
+int cx_quick_pass(MPI_Comm comm, const struct cx_quick *call, const void *send,
+                  const void *recv);
+/* Such a call has passed because its buffers lie on the host. */
+void cx_quick_learn(const struct cx_entry *entry, const struct cx_quick *call,
+                    size_t send_bytes, size_t recv_bytes);
 
 /* --- allreduce.c, bcast.c, allgather.c ---------------------------------------
  */
