@@ -4,12 +4,17 @@
  * Each function runs CALLS times on MPI_COMM_WORLD, and CALLS times over nine
  * communicators in rotation, 8 bytes a call; callgrind writes one profile for
  * each. A first round of all of them is not counted: agreement, symbol
- * lookup, caches. */
+ * lookup, caches.
+ *
+ * cost [--gpu]: GPUs are in use, and every communicator has run a collective of
+ * GPU memory. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <mpi.h>
 #include <valgrind/callgrind.h>
+
+#include "mt.h"
+#include "mtbuf.h"
 
 #define NCOMMS 9
 #define CALLS 900
@@ -32,7 +37,18 @@ static void rotate(int func, const MPI_Comm *comms, int ncomms, int calls)
             abort();
 }
 
-int main(void)
+static void engage(const MPI_Comm *comms)
+{
+    int n = 4096;
+    struct mt_buf buf;
+
+    mt_buf_create(&buf, MT_DEVICE, (size_t)n * sizeof(double), 0);
+    for (int i = 0; i < NCOMMS; i++)
+        MPI_Allreduce(MPI_IN_PLACE, buf.ptr, n, MPI_DOUBLE, MPI_SUM, comms[i]);
+    mt_buf_destroy(&buf);
+}
+
+int main(int argc, char **argv)
 {
     static const char *const name[] = {"Allreduce", "Bcast", "Allgather"};
     MPI_Comm comms[NCOMMS];
@@ -41,6 +57,8 @@ int main(void)
     comms[0] = MPI_COMM_WORLD;
     for (int i = 1; i < NCOMMS; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    if (mt_option(argc, argv, "gpu", NULL))
+        engage(comms);
     for (int func = 0; func < 3; func++)
         rotate(func, comms, NCOMMS, 8 * NCOMMS);
     for (int func = 0; func < 3; func++) {

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# cost.sh - instructions that Coax adds to a call in a job without a GPU: at
-# most 100 on MPI_COMM_WORLD, at most 150 with nine communicators in rotation.
+# cost.sh auto|sim - instructions that Coax adds to a call on small host
+# buffers: in a job without a GPU (auto) at most 100 on MPI_COMM_WORLD and 150
+# with nine communicators in rotation; in one that uses GPUs (sim) at most 300;
+# hostcost.sh compares times.
 #
 # Counted by callgrind in one run: cost of libcoax.so and of all that it calls,
 # except the MPI library's own function.
@@ -11,8 +13,11 @@ MT_YIELD=no MT_TIMEOUT=100
 [ -x "$MT_VALGRIND" ] || mt_skip "valgrind is not installed"
 [ -x "$MT_BIN/cost" ] || mt_skip "valgrind/callgrind.h was not there to build with"
 
-mt_job auto -n 2 "$MT_VALGRIND" --tool=callgrind \
-    --callgrind-out-file="$mt_tmp/cg.%q{PMI_RANK}" "$MT_BIN/cost" \
+one=100 many=150 gpu=
+[ "$1" = sim ] && one=300 many=300 gpu=--gpu
+# shellcheck disable=SC2086
+mt_job "$1" -n 2 "$MT_VALGRIND" --tool=callgrind \
+    --callgrind-out-file="$mt_tmp/cg.%q{PMI_RANK}" "$MT_BIN/cost" $gpu \
     >"$mt_tmp/out" 2>"$mt_tmp/err" || {
     mt_bad "the job failed"
     tail -20 "$mt_tmp/err"
@@ -26,8 +31,8 @@ for file in "$mt_tmp"/cg.[01].[0-9]*; do
     read -r label ours library <"$mt_tmp/cost"
     func=${label%%-*} calls=${label##*-} comms=${label#*-}
     comms=${comms%%-*}
-    limit=100
-    [ "$comms" -gt 1 ] && limit=150
+    limit=$one
+    [ "$comms" -gt 1 ] && limit=$many
     profiles=$((profiles + 1))
     echo "$func, $comms communicators: $((ours / calls)) instructions a call"
     if [ "$library" -ne "$calls" ]; then
