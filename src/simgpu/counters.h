@@ -48,9 +48,11 @@ struct simgpu_counters {
     uint64_t frees;
     uint64_t device_bytes; /* in use now, all devices, pinned by peers too */
     uint64_t device_bytes_peak;
-    uint64_t ipc_exports;  /* handles given out */
-    uint64_t ipc_opens;    /* mappings made; a repeated open is not one */
-    uint64_t ipc_closes;   /* mappings undone */
+    uint64_t ipc_exports; /* handles given out */
+    uint64_t ipc_opens;   /* mappings made; a repeated open is not one */
+    uint64_t ipc_closes;  /* mappings undone */
+    uint64_t vmm_maps;    /* mappings into reserved ranges */
+    uint64_t vmm_unmaps;
     uint64_t pool_allocs;  /* of allocs, those of memory pools */
     uint64_t order_errors; /* uses of pool memory out of stream order */
     uint64_t streams_live;

@@ -96,6 +96,8 @@ static void report_write(FILE *f, const struct simgpu_counters *c)
         {"ipc_exports", c->ipc_exports},
         {"ipc_opens", c->ipc_opens},
         {"ipc_closes", c->ipc_closes},
+        {"vmm_maps", c->vmm_maps},
+        {"vmm_unmaps", c->vmm_unmaps},
         {"pool_allocs", c->pool_allocs},
         {"order_errors", c->order_errors},
         {"streams_live", c->streams_live},

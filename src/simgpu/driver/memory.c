@@ -4,6 +4,7 @@
 #include "memory.h"
 
 #include "pool.h"
+#include "vmm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +49,16 @@ bool sim_mem_overlaps(uintptr_t addr, size_t size)
 bool sim_mem_is_device(const struct sim_alloc *a)
 {
     return a->kind == SIM_DEVICE || a->kind == SIM_IMPORTED ||
-           a->kind == SIM_POOL;
+           a->kind == SIM_POOL || a->kind == SIM_VMM;
 }
 
 unsigned sim_mem_access(const struct sim_alloc *a, const struct sim_device *by)
 {
-    return a->kind == SIM_POOL ? a->pool->access[by->ordinal]
-                               : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    if (a->kind == SIM_POOL)
+        return a->pool->access[by->ordinal];
+    if (a->kind == SIM_VMM)
+        return a->access[by->ordinal];
+    return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 bool sim_mem_is_device_space(uintptr_t addr)
@@ -64,7 +68,7 @@ bool sim_mem_is_device_space(uintptr_t addr)
         if (ar != NULL && addr - ar->va < ar->va_size)
             return true;
     }
-    return false;
+    return sim_range_find(addr) != NULL;
 }
 
 bool sim_mem_add(struct sim_alloc *a)

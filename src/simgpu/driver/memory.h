@@ -20,6 +20,7 @@ enum sim_kind {
     SIM_DEVICE,
     SIM_IMPORTED, /* device memory of another process */
     SIM_POOL,     /* device memory of a memory pool */
+    SIM_VMM,      /* device memory mapped into a reserved range */
     SIM_MANAGED,
     SIM_HOST,
     SIM_REGISTERED
@@ -38,6 +39,9 @@ struct sim_alloc {
     struct sim_place place;    /* SIM_DEVICE, SIM_POOL */
     struct sim_export *export; /* SIM_DEVICE, once exported */
     CUmemoryPool pool;         /* SIM_POOL */
+    struct sim_block *block;   /* SIM_VMM: see vmm.h */
+    /* SIM_VMM: CUmemAccess_flags, by ordinal */
+    unsigned char access[SIM_MAX_DEVICES];
     struct sim_life life;      /* SIM_POOL */
     struct sim_import *import; /* SIM_IMPORTED, owned */
 };

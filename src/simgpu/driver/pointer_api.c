@@ -4,6 +4,7 @@
  * Needs no current context and makes none: any thread may ask about memory of
  * any device. */
 #include "pool.h"
+#include "vmm.h"
 
 #include <string.h>
 
@@ -45,6 +46,25 @@ static uint64_t access_flags(const struct sim_alloc *a)
                : (uint64_t)CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
+static uint64_t handle_types(const struct sim_alloc *a)
+{
+    if (a->pool != NULL)
+        return (uint64_t)a->pool->props.handleTypes;
+    return a->block != NULL ? (uint64_t)a->block->prop.requestedHandleTypes
+                            : (uint64_t)CU_MEM_HANDLE_TYPE_NONE;
+}
+
+/* Of what is mapped into a reserved range, the range is asked for. */
+static uint64_t range_value(CUpointer_attribute attr,
+                            const struct sim_range *range,
+                            const struct sim_alloc *a)
+{
+    bool start = attr == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR;
+    if (range != NULL)
+        return start ? range->base : range->size;
+    return start ? a->base : a->size;
+}
+
 static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
                             uintptr_t addr)
 {
@@ -62,8 +82,9 @@ static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         return a->sync_memops;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
         return a->id;
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return a->block != NULL ? a->block->id : a->id;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         return a->kind == SIM_MANAGED;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
@@ -71,9 +92,10 @@ static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
         return a->kind == SIM_DEVICE;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        return range_value(attr, sim_range_find(addr), a);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
         return a->base;
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
         return a->size;
     case CU_POINTER_ATTRIBUTE_MAPPED:
@@ -83,15 +105,31 @@ static uint64_t known_value(CUpointer_attribute attr, const struct sim_alloc *a,
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         return (uintptr_t)a->pool;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return a->pool != NULL ? (uint64_t)a->pool->props.handleTypes : 0;
+        return handle_types(a);
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+        return a->block != NULL &&
+               a->block->prop.allocFlags.gpuDirectRDMACapable != 0;
     default:
         return 0;
     }
 }
 
-/* What the plural call gives for an address that CUDA does not know. */
-static uint64_t unknown_value(CUpointer_attribute attr)
+/* Whether an address that is reserved but not mapped has this attribute. */
+static bool of_reserved(CUpointer_attribute attr)
 {
+    return attr == CU_POINTER_ATTRIBUTE_MAPPED ||
+           attr == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR ||
+           attr == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
+}
+
+/* What the plural call gives for an address where there is no memory. */
+static uint64_t unknown_value(CUpointer_attribute attr, uintptr_t addr)
+{
+    const struct sim_range *range = sim_range_find(addr);
+    if (range != NULL && of_reserved(attr))
+        return attr == CU_POINTER_ATTRIBUTE_MAPPED
+                   ? 0
+                   : range_value(attr, range, NULL);
     return attr == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
                ? (uint64_t)CU_DEVICE_INVALID
                : 0;
@@ -118,8 +156,11 @@ CUresult CUDAAPI cuPointerGetAttribute(void *data,
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&sim_lock);
     const struct sim_alloc *a = sim_mem_find((uintptr_t)ptr);
-    if (a == NULL || (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER &&
-                      sim_mem_is_device(a)))
+    if (a == NULL && of_reserved(attribute) &&
+        sim_range_find((uintptr_t)ptr) != NULL)
+        store(data, unknown_value(attribute, (uintptr_t)ptr), size);
+    else if (a == NULL || (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER &&
+                           sim_mem_is_device(a)))
         rc = CUDA_ERROR_INVALID_VALUE;
     else
         store(data, known_value(attribute, a, (uintptr_t)ptr), size);
@@ -144,7 +185,7 @@ CUresult CUDAAPI cuPointerGetAttributes(unsigned int numAttributes,
     for (unsigned i = 0; i < numAttributes; i++)
         store(data[i],
               a != NULL ? known_value(attributes[i], a, (uintptr_t)ptr)
-                        : unknown_value(attributes[i]),
+                        : unknown_value(attributes[i], (uintptr_t)ptr),
               value_size(attributes[i]));
     pthread_mutex_unlock(&sim_lock);
     return CUDA_SUCCESS;

@@ -2,6 +2,8 @@
 /* span.c - see span.h. */
 #include "span.h"
 
+#include "vmm.h"
+
 #include <string.h>
 
 /* Memory that CUDA does not know: plain host memory, unless the range touches
@@ -24,6 +26,23 @@ static bool allowed(const struct sim_alloc *a, const struct sim_want *w)
     return (sim_mem_access(a, w->by) & need) == need;
 }
 
+/* Whether the range lies in a, or goes on in the mappings that follow a, and
+ * all of that may be used. The twin of a reserved range keeps its order. */
+static bool covers(const struct sim_alloc *a, const struct sim_want *w)
+{
+    uintptr_t end = w->addr + w->size;
+    const struct sim_range *r = sim_range_find(w->addr);
+    while (allowed(a, w)) {
+        uintptr_t next = a->base + a->size;
+        if (end <= next)
+            return true;
+        a = r != NULL && next - r->base < r->size ? sim_mem_find(next) : NULL;
+        if (a == NULL)
+            return false;
+    }
+    return false;
+}
+
 CUresult sim_span_find(const struct sim_want *w, struct sim_span *out)
 {
     const struct sim_alloc *a = sim_mem_find(w->addr);
@@ -32,7 +51,7 @@ CUresult sim_span_find(const struct sim_want *w, struct sim_span *out)
         return CUDA_ERROR_INVALID_VALUE;
     if (a == NULL)
         return pageable(w, out);
-    if (w->addr - a->base + w->size > a->size || !allowed(a, w))
+    if (!covers(a, w))
         return CUDA_ERROR_INVALID_VALUE;
     bool device = sim_mem_is_device(a);
     if (device && w->side == SIM_HOST_SIDE)
