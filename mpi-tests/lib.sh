@@ -52,7 +52,8 @@ mt_preload()
     [ "${MT_COUNT:-no}" = yes ] && list=$MT_BIN/libshim_ucp.so:$list
     if [ "$1" != plain ]; then
         list=${list:+$list:}$MT_LIB/libcoax.so
-        [ "${MT_COUNT:-no}" = yes ] && list=$list:$MT_BIN/libshim_mpi.so
+        [ "${MT_COUNT:-no}" = yes ] &&
+            list=$list:$MT_BIN/libshim_mpi.so:$MT_BIN/libshim_buffers.so
         [ "${MT_FAULTS:-no}" = yes ] && list=$list:$MT_BIN/libshim_fault.so
     fi
     echo "$list"

@@ -61,26 +61,36 @@ static enum cx_status measure(struct cx_buffer *buf)
     return CX_OK;
 }
 
-enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
-                              MPI_Count count, MPI_Datatype type)
+enum cx_status cx_buffer_recount(struct cx_buffer *buf, const void *addr,
+                                 MPI_Count count)
 {
     ptrdiff_t last;
 
-    memset(buf, 0, sizeof(*buf));
     buf->addr = (void *)(uintptr_t)addr;
     buf->count = count;
-    buf->type = type;
-    if (measure(buf) != CX_OK)
-        return CX_ERR_MPI;
+    buf->low = 0;
+    buf->span = 0;
     if (cx_mul((size_t)count, (size_t)buf->size, &buf->nbytes) != CX_OK)
         return CX_ERR_ARG;
-    buf->dense = cx_type_basic(type) && buf->size == buf->extent;
-    buf->usable = committed(type);
     if (buf->nbytes == 0)
         return CX_OK;
     last = (ptrdiff_t)((count - 1) * buf->extent); /* may be negative */
     buf->low = (ptrdiff_t)buf->true_lb + (last < 0 ? last : 0);
     buf->span = (size_t)buf->true_extent + (size_t)(last < 0 ? -last : last);
+    return CX_OK;
+}
+
+enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
+                              MPI_Count count, MPI_Datatype type)
+{
+    memset(buf, 0, sizeof(*buf));
+    buf->type = type;
+    if (measure(buf) != CX_OK)
+        return CX_ERR_MPI;
+    if (cx_buffer_recount(buf, addr, count) != CX_OK)
+        return CX_ERR_ARG;
+    buf->dense = cx_type_basic(type) && buf->size == buf->extent;
+    buf->usable = committed(type);
     return CX_OK;
 }
 
@@ -244,8 +254,8 @@ static enum cx_status scatter(const struct cx_buffer *buf,
     return status;
 }
 
-/* Brings a whole host image of the span to the device, holes excepted. */
-static enum cx_status write_back(const struct cx_buffer *buf, const char *host)
+enum cx_status cx_buffer_write_back(const struct cx_buffer *buf,
+                                    const char *host)
 {
     unsigned char *mask;
     enum cx_status status;
@@ -294,7 +304,7 @@ enum cx_status cx_buffer_unpack(const struct cx_buffer *buf, const void *packed)
         return CX_ERR_NOMEM;
     status = mpi_unpack(buf, packed, rebase(buf, host));
     if (status == CX_OK)
-        status = write_back(buf, host);
+        status = cx_buffer_write_back(buf, host);
     cx_free(host);
     return status;
 }
@@ -325,7 +335,7 @@ enum cx_status cx_mirror_close(struct cx_mirror *mirror,
     enum cx_status status = CX_OK;
 
     if (mirror->host != NULL && copy_out)
-        status = write_back(buf, mirror->host);
+        status = cx_buffer_write_back(buf, mirror->host);
     cx_free(mirror->host);
     mirror->host = NULL;
     return status;

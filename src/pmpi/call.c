@@ -8,19 +8,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* A handle of the ABI's kind "communicator"; others are MPI's to report. */
-static int looks_like_comm(MPI_Comm comm)
-{
-    uint32_t handle = (uint32_t)comm;
-
-    return handle >> 30 != 0 && ((handle >> 26) & 0xf) == 1 &&
-           comm != MPI_COMM_NULL;
-}
-
 int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm)
 {
     entry->start_us = 0;
-    if (!cx_front_begin() || !looks_like_comm(comm) ||
+    if (!cx_front_begin() || !cx_looks_like_comm(comm) ||
         !cx_guard_enter(&entry->guard))
         return 0;
     entry->c = cx_comm_get(comm);
@@ -54,7 +45,7 @@ static int code_of(int class, enum cx_status status)
     return fresh;
 }
 
-static int raise_error(MPI_Comm comm, enum cx_status status)
+int cx_raise(MPI_Comm comm, enum cx_status status)
 {
     int class = MPI_ERR_OTHER, code;
 
@@ -84,18 +75,7 @@ int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
         return mpi_rc;
     if (entry->c->poison == CX_OK)
         entry->c->poison = status;
-    return raise_error(comm, status);
-}
-
-/* A device pointer is never handed to an MPI that may not be GPU-aware. */
-static int mpi_takes_device(void)
-{
-    static _Atomic int answer = -1; /* does not change while MPI runs */
-
-    if (atomic_load_explicit(&answer, memory_order_relaxed) < 0)
-        atomic_store(&answer,
-                     cx_mpi.gpu_aware != NULL && cx_mpi.gpu_aware() == 1);
-    return atomic_load_explicit(&answer, memory_order_relaxed);
+    return cx_raise(comm, status);
 }
 
 static int on_host(struct cx_buffer *buf)
@@ -108,7 +88,7 @@ int cx_passes(const struct cx_entry *entry, enum cx_way way,
 {
     if (way == CX_WAY_STAGED)
         return entry->c->state == CX_COMM_OFF || !cx_front_libcuda() ||
-               mpi_takes_device();
+               cx_mpi_takes_device();
     if (cx_front.settings.scope != CX_SCOPE_DEVICE)
         return 0;
     *why = "host buffer, COAX_SCOPE=device";

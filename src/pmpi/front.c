@@ -56,6 +56,7 @@ void cx_front_teardown(void)
     if (!atomic_load(&up) || cx_front.down)
         return;
     cx_front.down = 1;
+    cx_watch_end();
     if (cx_front.settings.stats)
         cx_stats_print();
     cx_engine_quiesce();
@@ -125,6 +126,7 @@ static void load(int world)
         cx_warn("%s", s->problem);
     warn_of_launcher();
     cx_front.node_has_gpu = node_has_gpu();
+    cx_watch_begin();
     if (world)
         hook_teardown();
     atomic_store_explicit(&up, 1, memory_order_release);
@@ -166,6 +168,7 @@ void cx_front_after_finalize(void)
         cx_session_count() > 0)
         return;
     cx_front.down = 1;
+    cx_watch_end();
     cx_engine_close();
     cx_log_fini();
 }

@@ -36,6 +36,7 @@ struct cx_real {
     /* Large-count forms; NULL where the MPI has none. */
     __typeof__(&PMPI_Pack_c) Pack_c;
     __typeof__(&PMPI_Unpack_c) Unpack_c;
+    __typeof__(&PMPI_File_call_errhandler) File_call_errhandler; /* or NULL */
     __typeof__(&PMPI_Allreduce) Allreduce;
     __typeof__(&PMPI_Bcast) Bcast;
     __typeof__(&PMPI_Allgather) Allgather;
@@ -48,7 +49,8 @@ struct cx_real {
     __typeof__(&PMPI_Group_from_session_pset) Group_from_session_pset;
     __typeof__(&PMPI_Comm_create_from_group) Comm_create_from_group;
     __typeof__(&PMPI_Group_free) Group_free;
-    int (*gpu_aware)(void); /* MPIX_Query_cuda_support, or NULL */
+    int (*gpu_aware)(void);               /* MPIX_Query_cuda_support, or NULL */
+    int (*gpu_query)(int type, int *yes); /* MPIX_GPU_query_support, or NULL */
 };
 
 extern struct cx_real cx_mpi;
@@ -76,8 +78,11 @@ enum cx_wrapped {
 #undef CX_WRAP
     CX_NWRAPPED
 };
-/* The library's own function, to tail-call with the registers untouched. */
+/* The library's own function, to tail-call with the registers untouched. One
+ * that reports an error where the library has none of the name. */
 cx_fn cx_raw(enum cx_wrapped which);
+/* The same, or NULL while it has not been looked up. */
+extern _Atomic cx_fn cx_raw_known[CX_NWRAPPED];
 
 /* --- front.c: process-wide life ------------------------------------------ */
 
@@ -120,6 +125,29 @@ int cx_session_self(MPI_Comm *out);
 /* Ends that session; its communicator has been freed. */
 void cx_session_release(void);
 
+/* --- watch.c: calls that the engine does not serve --------------------------
+ */
+
+enum { CX_WATCH_NEW, CX_WATCH_ON, CX_WATCH_OFF };
+extern _Atomic int cx_watch;
+
+/* MPIX_GPU_SUPPORT_CUDA, which old headers lack. */
+enum { CX_GPU_CUDA = 0 };
+
+/* Does MPI say that it takes GPU memory? */
+int cx_mpi_takes_device(void);
+/* When settings and the node are known; and for good at the end. */
+void cx_watch_begin(void);
+void cx_watch_end(void);
+/* Must buffers be looked at? Cheap. */
+int cx_watching(void);
+/* The kind of memory at `addr`, without loading the engine; `*device`: its
+ * number, or -1. */
+enum cx_mem_kind cx_pointer_kind(uintptr_t addr, int *device);
+/* The same where an element of `type` begins that is named by `addr`. */
+enum cx_mem_kind cx_pointer_kind_of(uintptr_t addr, MPI_Datatype type,
+                                    int *device);
+
 /* --- enter.c: the thread-local guard ------------------------------------- */
 
 struct cx_guard {
@@ -129,6 +157,15 @@ struct cx_guard {
 /* 1: entered, leave later; 0: a call that MPI makes inside one of ours. */
 int cx_guard_enter(struct cx_guard *guard);
 void cx_guard_leave(struct cx_guard *guard);
+
+/* A handle of the ABI's kind "communicator"; others are MPI's to report. */
+static inline int cx_looks_like_comm(MPI_Comm comm)
+{
+    uint32_t handle = (uint32_t)comm;
+
+    return handle >> 30 != 0 && ((handle >> 26) & 0xf) == 1 &&
+           comm != MPI_COMM_NULL;
+}
 
 /* --- comm.c, agree.c: what we know of a communicator ---------------------- */
 
@@ -288,6 +325,9 @@ struct cx_buffer {
 
 CX_MUST enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
                                       MPI_Count count, MPI_Datatype type);
+/* Another address and count for the type of an initialised buffer. */
+CX_MUST enum cx_status cx_buffer_recount(struct cx_buffer *buf,
+                                         const void *addr, MPI_Count count);
 /* Fills buf->mem; host without asking when the driver is not loaded. */
 CX_MUST enum cx_status cx_buffer_query(struct cx_buffer *buf);
 /* Between the user's layout, on any memory, and nbytes of packed host memory.
@@ -296,6 +336,10 @@ CX_MUST enum cx_status cx_buffer_pack(const struct cx_buffer *buf,
                                       void *packed);
 CX_MUST enum cx_status cx_buffer_unpack(const struct cx_buffer *buf,
                                         const void *packed);
+
+/* Brings a whole host image of the span to the device, holes excepted. */
+CX_MUST enum cx_status cx_buffer_write_back(const struct cx_buffer *buf,
+                                            const char *host);
 
 /* A host stand-in for a device buffer during one MPI call. */
 struct cx_mirror {
@@ -335,6 +379,8 @@ enum cx_way { CX_WAY_ENGINE, CX_WAY_STAGED, CX_WAY_PASSED };
 /* `detail`: the algorithm, or why not the engine; static storage. */
 void cx_stats_record(enum cx_func func, enum cx_way way, const char *detail,
                      size_t nbytes, uint64_t device_bytes, double time_us);
+/* A call that the engine does not know, by the name to print. */
+void cx_stats_staged(const char *func, uint64_t device_bytes, double time_us);
 void cx_stats_print(void);
 
 /* --- call.c: the way of one call --------------------------------------------
@@ -347,6 +393,8 @@ struct cx_entry {
     struct cx_guard guard;
     double start_us; /* 0: no statistics */
 };
+/* Calls the communicator's error handler; returns the MPI error code. */
+int cx_raise(MPI_Comm comm, enum cx_status status);
 /* 1: handle the call here (then cx_entry_end); 0: pass it to MPI. */
 int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm);
 /* Records the call and leaves; returns the MPI error code for `status`. */

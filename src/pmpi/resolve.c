@@ -19,7 +19,8 @@
 struct cx_real cx_mpi;
 _Atomic int cx_front_mode;
 
-static _Atomic cx_fn raw[CX_NWRAPPED];
+_Atomic cx_fn cx_raw_known[CX_NWRAPPED]; /* filled as they are needed */
+
 static void *mpi_handle; /* of the fallback; kept for the process */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -128,6 +129,7 @@ static void fill_table(void)
 #include "pmpi/real.def"
     CX_REAL(Pack_c)
     CX_REAL(Unpack_c)
+    CX_REAL(File_call_errhandler)
     CX_REAL(Allreduce)
     CX_REAL(Bcast)
     CX_REAL(Allgather)
@@ -142,6 +144,8 @@ static void fill_table(void)
 #undef CX_REAL
     cx_mpi.gpu_aware =
         (int (*)(void))cx_resolve_symbol("MPIX_Query_cuda_support");
+    cx_mpi.gpu_query =
+        (int (*)(int, int *))cx_resolve_symbol("MPIX_GPU_query_support");
 }
 
 /* The first function of the table that is missing, or NULL. */
@@ -163,10 +167,8 @@ static void in_child(void)
 static void resolve_once(void)
 {
     char version[96];
-    int i, mode = CX_FRONT_INERT;
+    int mode = CX_FRONT_INERT;
 
-    for (i = 0; i < CX_NWRAPPED; i++)
-        atomic_store(&raw[i], cx_resolve_symbol(pmpi_names[i]));
     if (getauxval(AT_SECURE) != 0) {
         atomic_store(&cx_front_mode, mode);
         return;
@@ -207,13 +209,26 @@ static int no_mpi(void)
     return MPI_ERR_OTHER;
 }
 
+static int no_function(void)
+{
+    cx_error("a function was called that the MPI library of this program does "
+             "not have: check which MPI it was built for");
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 cx_fn cx_raw(enum cx_wrapped which)
 {
-    cx_fn function = atomic_load_explicit(&raw[which], memory_order_relaxed);
+    cx_fn function =
+        atomic_load_explicit(&cx_raw_known[which], memory_order_relaxed);
 
     if (function != NULL)
         return function;
     cx_resolve();
-    function = atomic_load(&raw[which]);
-    return function != NULL ? function : (cx_fn)no_mpi;
+    function = cx_resolve_symbol(pmpi_names[which]);
+    if (function != NULL)
+        atomic_store_explicit(&cx_raw_known[which], function,
+                              memory_order_relaxed);
+    else
+        function = (cx_fn)(cx_mpi.Initialized != NULL ? no_function : no_mpi);
+    return function;
 }

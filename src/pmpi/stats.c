@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct row {
-    enum cx_func func;
+    const char *func;
     enum cx_way way;
     int size_class;
     const char *detail;
@@ -42,7 +42,7 @@ static int class_of(size_t nbytes)
     return i;
 }
 
-static struct row *find_row(enum cx_func func, enum cx_way way, int size_class,
+static struct row *find_row(const char *func, enum cx_way way, int size_class,
                             const char *detail)
 {
     int i;
@@ -50,7 +50,7 @@ static struct row *find_row(enum cx_func func, enum cx_way way, int size_class,
     for (i = 0; i < nrows; i++) {
         struct row *row = &rows[i];
 
-        if (row->func == func && row->way == way &&
+        if (strcmp(row->func, func) == 0 && row->way == way &&
             row->size_class == size_class && strcmp(row->detail, detail) == 0)
             return row;
     }
@@ -61,8 +61,8 @@ static struct row *find_row(enum cx_func func, enum cx_way way, int size_class,
     return &rows[nrows++];
 }
 
-void cx_stats_record(enum cx_func func, enum cx_way way, const char *detail,
-                     size_t nbytes, uint64_t device_bytes, double time_us)
+static void record(const char *func, enum cx_way way, const char *detail,
+                   size_t nbytes, uint64_t device_bytes, double time_us)
 {
     struct row *row;
 
@@ -79,6 +79,18 @@ void cx_stats_record(enum cx_func func, enum cx_way way, const char *detail,
     pthread_mutex_unlock(&lock);
 }
 
+void cx_stats_record(enum cx_func func, enum cx_way way, const char *detail,
+                     size_t nbytes, uint64_t device_bytes, double time_us)
+{
+    record(cx_func_str(func), way, detail, nbytes, device_bytes, time_us);
+}
+
+void cx_stats_staged(const char *func, uint64_t device_bytes, double time_us)
+{
+    record(func, CX_WAY_STAGED, "not served by the engine", device_bytes,
+           device_bytes, time_us);
+}
+
 static void print_row(FILE *out, const struct row *row)
 {
     static const char *const ways[] = {"engine", "staged", "passed"};
@@ -89,11 +101,31 @@ static void print_row(FILE *out, const struct row *row)
              row->way == CX_WAY_ENGINE ? row->detail : "");
     if (row->time_us > 0)
         snprintf(time, sizeof(time), "%.3f", row->time_us * 1e-3);
-    fprintf(out, "coax: %-10s %-11s %9llu %14llu %14llu %-16s %12s  %s\n",
-            cx_func_str(row->func), classes[row->size_class].name,
+    fprintf(out, "coax: %-20s %-11s %9llu %14llu %14llu %-16s %12s  %s\n",
+            row->func, classes[row->size_class].name,
             (unsigned long long)row->calls, (unsigned long long)row->bytes,
             (unsigned long long)row->device_bytes, path, time,
             row->way == CX_WAY_ENGINE ? "" : row->detail);
+}
+
+static int first_of_func(int i)
+{
+    int j = 0;
+
+    while (strcmp(rows[j].func, rows[i].func) != 0)
+        j++;
+    return j == i;
+}
+
+/* The rows of one function, the first of which is row `i`. */
+static void print_func(FILE *out, int i)
+{
+    int j;
+
+    for (j = i; j < nrows; j++) {
+        if (strcmp(rows[j].func, rows[i].func) == 0)
+            print_row(out, &rows[j]);
+    }
 }
 
 static void print_totals(FILE *out)
@@ -126,7 +158,7 @@ void cx_stats_print(void)
     size_t length = 0, sent = 0;
     ssize_t n;
     FILE *out;
-    int i, func;
+    int i;
 
     if (cx_front.world_rank != 0)
         return;
@@ -134,14 +166,12 @@ void cx_stats_print(void)
     if (out == NULL)
         return;
     fprintf(out, "coax: what rank 0's collectives became\n");
-    fprintf(out, "coax: %-10s %-11s %9s %14s %14s %-16s %12s  %s\n", "function",
+    fprintf(out, "coax: %-20s %-11s %9s %14s %14s %-16s %12s  %s\n", "function",
             "size", "calls", "bytes", "device bytes", "path", "time/ms",
             "reason");
-    for (func = 0; func < CX_NFUNCS; func++) {
-        for (i = 0; i < nrows; i++) {
-            if (rows[i].func == (enum cx_func)func)
-                print_row(out, &rows[i]);
-        }
+    for (i = 0; i < nrows; i++) {
+        if (first_of_func(i))
+            print_func(out, i);
     }
     print_totals(out);
     fprintf(out, "coax: bytes: the call's message; device bytes: send and "

@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrap.c - the exported wrappers: MPI_X and PMPI_X, one body each.
- *
- * Both names, because Fortran layers and other tools call either one. Arguments
- * are taken and passed on at register width, so that a call under another MPI
- * ABI (pointer handles) leaves exactly as it came. A communicator that is off
+/* wrap.c - the wrappers of the functions that the front itself knows: start and
+ * end of MPI, and the collectives of the engine. A communicator that is off
  * costs one look into a table and a tail call. */
-#include "pmpi/front.h"
-
-#include "base/log.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-/* Defines the C function that carries the symbols MPI_name and PMPI_name. */
-#define WRAPPER(name, args)                                                    \
-    EXPORT int wrap_##name args __asm__("MPI_" #name);                         \
-    EXPORT int pwrap_##name args __asm__("PMPI_" #name)                        \
-        __attribute__((alias("MPI_" #name)));                                  \
-    int wrap_##name args
+#include "pmpi/wrap.h"
 
 typedef int (*reg0_fn)(void);
 typedef int (*reg1_fn)(cx_reg);
@@ -27,7 +13,7 @@ typedef int (*reg5_fn)(cx_reg, cx_reg, cx_reg, cx_reg, cx_reg);
 typedef int (*reg6_fn)(cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg);
 typedef int (*reg7_fn)(cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg);
 
-WRAPPER(Init, (cx_reg argc, cx_reg argv))
+CX_WRAPPER(Init, (cx_reg argc, cx_reg argv))
 {
     int rc = ((reg2_fn)cx_raw(CX_WRAP_Init))(argc, argv);
 
@@ -35,7 +21,7 @@ WRAPPER(Init, (cx_reg argc, cx_reg argv))
     return rc;
 }
 
-WRAPPER(Init_thread, (cx_reg argc, cx_reg argv, cx_reg want, cx_reg got))
+CX_WRAPPER(Init_thread, (cx_reg argc, cx_reg argv, cx_reg want, cx_reg got))
 {
     int rc = ((reg4_fn)cx_raw(CX_WRAP_Init_thread))(argc, argv, want, got);
 
@@ -43,7 +29,7 @@ WRAPPER(Init_thread, (cx_reg argc, cx_reg argv, cx_reg want, cx_reg got))
     return rc;
 }
 
-WRAPPER(Finalize, (void))
+CX_WRAPPER(Finalize, (void))
 {
     int rc = ((reg0_fn)cx_raw(CX_WRAP_Finalize))();
 
@@ -51,7 +37,7 @@ WRAPPER(Finalize, (void))
     return rc;
 }
 
-WRAPPER(Session_init, (cx_reg info, cx_reg errhandler, cx_reg session))
+CX_WRAPPER(Session_init, (cx_reg info, cx_reg errhandler, cx_reg session))
 {
     int rc = ((reg3_fn)cx_raw(CX_WRAP_Session_init))(info, errhandler, session);
 
@@ -60,7 +46,7 @@ WRAPPER(Session_init, (cx_reg info, cx_reg errhandler, cx_reg session))
     return rc;
 }
 
-WRAPPER(Session_finalize, (cx_reg session))
+CX_WRAPPER(Session_finalize, (cx_reg session))
 {
     int last = cx_session_closing();
     int rc = ((reg1_fn)cx_raw(CX_WRAP_Session_finalize))(session);
@@ -69,8 +55,8 @@ WRAPPER(Session_finalize, (cx_reg session))
     return rc;
 }
 
-WRAPPER(Allreduce, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count, cx_reg type,
-                    cx_reg op, cx_reg comm))
+CX_WRAPPER(Allreduce, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count,
+                       cx_reg type, cx_reg op, cx_reg comm))
 {
     int rc;
 
@@ -82,8 +68,8 @@ WRAPPER(Allreduce, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count, cx_reg type,
                                                 op, comm);
 }
 
-WRAPPER(Allreduce_c, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count, cx_reg type,
-                      cx_reg op, cx_reg comm))
+CX_WRAPPER(Allreduce_c, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count,
+                         cx_reg type, cx_reg op, cx_reg comm))
 {
     int rc;
 
@@ -96,8 +82,8 @@ WRAPPER(Allreduce_c, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count, cx_reg type,
                                                   op, comm);
 }
 
-WRAPPER(Bcast,
-        (cx_reg buffer, cx_reg count, cx_reg type, cx_reg root, cx_reg comm))
+CX_WRAPPER(Bcast,
+           (cx_reg buffer, cx_reg count, cx_reg type, cx_reg root, cx_reg comm))
 {
     int rc;
 
@@ -108,8 +94,8 @@ WRAPPER(Bcast,
     return ((reg5_fn)cx_raw(CX_WRAP_Bcast))(buffer, count, type, root, comm);
 }
 
-WRAPPER(Bcast_c,
-        (cx_reg buffer, cx_reg count, cx_reg type, cx_reg root, cx_reg comm))
+CX_WRAPPER(Bcast_c,
+           (cx_reg buffer, cx_reg count, cx_reg type, cx_reg root, cx_reg comm))
 {
     int rc;
 
@@ -120,9 +106,9 @@ WRAPPER(Bcast_c,
     return ((reg5_fn)cx_raw(CX_WRAP_Bcast_c))(buffer, count, type, root, comm);
 }
 
-WRAPPER(Allgather,
-        (cx_reg sendbuf, cx_reg sendcount, cx_reg sendtype, cx_reg recvbuf,
-         cx_reg recvcount, cx_reg recvtype, cx_reg comm))
+CX_WRAPPER(Allgather,
+           (cx_reg sendbuf, cx_reg sendcount, cx_reg sendtype, cx_reg recvbuf,
+            cx_reg recvcount, cx_reg recvtype, cx_reg comm))
 {
     int rc;
 
@@ -136,9 +122,9 @@ WRAPPER(Allgather,
         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-WRAPPER(Allgather_c,
-        (cx_reg sendbuf, cx_reg sendcount, cx_reg sendtype, cx_reg recvbuf,
-         cx_reg recvcount, cx_reg recvtype, cx_reg comm))
+CX_WRAPPER(Allgather_c,
+           (cx_reg sendbuf, cx_reg sendcount, cx_reg sendtype, cx_reg recvbuf,
+            cx_reg recvcount, cx_reg recvtype, cx_reg comm))
 {
     int rc;
 

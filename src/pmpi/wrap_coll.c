@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wrap_coll.c - the wrappers of the collectives in coll.def. */
+#include "pmpi/coll.h"
+#include "pmpi/wrap.h"
+
+/* A blocking form with `n` arguments: staged where it must be. */
+#define STAGED(name, id, large, n)                                             \
+    static __attribute__((noinline)) int look_##name(CX_P##n)                  \
+    {                                                                          \
+        return cx_staged(CX_COLL_##id, large, cx_raw(CX_WRAP_##name),          \
+                         (const cx_reg[9]){CX_A##n});                          \
+    }                                                                          \
+    CX_WATCHED(name, n)
+
+#define CX_COLL_SERVED(...)
+#define CX_COLL(name, stem, args, ...)                                         \
+    STAGED(name, name, 0, args)                                                \
+    STAGED(name##_c, name, 1, args)
+#define CX_COLL_LOCAL(name, args, ...)                                         \
+    STAGED(name, name, 0, args)                                                \
+    STAGED(name##_c, name, 1, args)
+#include "pmpi/coll.def"
