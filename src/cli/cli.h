@@ -30,6 +30,14 @@ extern const struct cli_command cli_run, cli_info;
 int cli_usage_error(const char *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+struct option;
+
+/* getopt_long without its abbreviations: "--stat" would change its meaning
+ * with the next option that begins so. No option has its value in the next
+ * word. */
+int cli_getopt(int argc, char **argv, const char *letters,
+               const struct option *names);
+
 /* The one that shows errors of a job of many ranks: rank 0, or a process that
  * is no rank of a job. */
 int cli_speaks(void);

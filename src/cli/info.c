@@ -223,7 +223,7 @@ static int info_main(int argc, char **argv)
     int which, env = 0;
 
     opterr = 0;
-    while ((which = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+    while ((which = cli_getopt(argc, argv, "h", names)) != -1) {
         if (which == ENV)
             env = 1;
         else if (which == JSON)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - the `coax` command: finds the subcommand, prints help. */
+#include <getopt.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -64,6 +65,23 @@ int cli_usage_error(const char *command, const char *fmt, ...)
     else
         fprintf(stderr, "; see `coax help'\n");
     return CLI_USAGE;
+}
+
+int cli_getopt(int argc, char **argv, const char *letters,
+               const struct option *names)
+{
+    int index = -1, which = getopt_long(argc, argv, letters, names, &index);
+    const char *word;
+    size_t n;
+
+    if (index < 0 || which == '?')
+        return which;
+    word = argv[optind - 1] + strlen("--");
+    n = strlen(names[index].name);
+    return strncmp(word, names[index].name, n) == 0 &&
+                   (word[n] == '\0' || word[n] == '=')
+               ? which
+               : '?';
 }
 
 static const struct cli_command *find(const char *name)

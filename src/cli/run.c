@@ -95,7 +95,7 @@ static int parse(int argc, char **argv, struct run_options *out,
 
     opterr = 0;
     /* '+': options after the program's name are the program's. */
-    while ((which = getopt_long(argc, argv, "+h", names, NULL)) != -1) {
+    while ((which = cli_getopt(argc, argv, "+h", names)) != -1) {
         if (which == SIMGPU) {
             out->simgpu = 1;
             if (optarg && parse_devices(optarg, &out->ndevices))

@@ -112,8 +112,9 @@ static int check_secure(const char *path)
     return 0;
 }
 
-/* 1 when the program asks for a loader, 0 when not, -1 when unreadable. */
-static int has_loader(int fd, const Elf64_Ehdr *header)
+/* 1 when the program asks for a loader, whose path goes to `out` (PATH_MAX
+ * bytes); 0 when not, -1 when unreadable. */
+static int find_loader(int fd, const Elf64_Ehdr *header, char *out)
 {
     Elf64_Phdr segment;
 
@@ -124,38 +125,59 @@ static int has_loader(int fd, const Elf64_Ehdr *header)
 
         if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment)
             return -1;
-        if (segment.p_type == PT_INTERP)
-            return 1;
+        if (segment.p_type != PT_INTERP)
+            continue;
+        if (segment.p_filesz >= PATH_MAX ||
+            pread(fd, out, segment.p_filesz, (off_t)segment.p_offset) !=
+                (ssize_t)segment.p_filesz)
+            return -1;
+        out[segment.p_filesz] = '\0';
+        return 1;
     }
     return 0;
 }
 
-/* Class and machine of this very executable are the ones that can be served. */
-static int own_machine(void)
+/* What this very executable is can be served: its machine and its loader. */
+static int own_machine(char *loader)
 {
     Elf64_Ehdr own = {0};
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     int machine = -1;
 
+    *loader = '\0';
     if (fd < 0)
         return -1;
-    if (read(fd, &own, sizeof own) == (ssize_t)sizeof own)
+    if (read(fd, &own, sizeof own) == (ssize_t)sizeof own) {
         machine = own.e_machine;
+        (void)find_loader(fd, &own, loader);
+    }
     close(fd);
     return machine;
 }
 
+/* The loader called by name, "ld-linux-x86-64.so.2 ./app": it has no loader of
+ * its own either, but preloads into what it starts. */
+static int is_loader(int fd, const char *loader)
+{
+    struct stat program, ours;
+
+    return fstat(fd, &program) == 0 && stat(loader, &ours) == 0 &&
+           program.st_ino == ours.st_ino && program.st_dev == ours.st_dev;
+}
+
 static int check_elf(const char *path, int fd, const Elf64_Ehdr *header)
 {
+    char own[PATH_MAX], loader[PATH_MAX];
+
     if (header->e_ident[EI_CLASS] != ELFCLASS64)
         return cannot_preload(path, "is a 32-bit program, and Coax serves "
                                     "64-bit ones only");
-    if (header->e_machine != own_machine())
+    if (header->e_machine != own_machine(own))
         return cli_fail(CLI_CANNOT_EXECUTE,
                         "%s is for another kind of processor (ELF machine "
                         "%d); rebuild it for this one",
                         path, header->e_machine);
-    if (has_loader(fd, header) == 0)
+    if (find_loader(fd, header, loader) == 0 && !is_loader(fd, own))
         return cannot_preload(path, "is statically linked, so nothing can be "
                                     "preloaded (link it dynamically)");
     return 0;

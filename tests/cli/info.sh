@@ -22,6 +22,7 @@ for command in run info; do
 done
 refused 2 "no command 'nothing'" help nothing
 refused 2 "no option '--fast'" info --fast
+refused 2 "no option '--js'" info --js
 refused 2 "no argument 'x'" info x
 refused 2 'needs --env' info --markdown
 

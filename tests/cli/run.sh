@@ -32,6 +32,8 @@ run 0 run sh -c 'exit 0'
 # Wrong command lines.
 refused 2 'no program given' run
 refused 2 "no option '--fast'" run --fast ./seven
+refused 2 "no option '--stat'" run --stat ./seven
+refused 2 "no option '--sim=2'" run --sim=2 ./seven
 refused 2 'number of 1 to 16' run --simgpu=0 ./seven
 refused 2 'number of 1 to 16' run --simgpu=17 ./seven
 refused 2 "no command 'ran'" ran
@@ -46,6 +48,11 @@ refused 126 'is a folder' run ./prefix
 printf '#!/no/such/interpreter\n' >orphan
 chmod +x orphan
 refused 126 "interpreter '/no/such/interpreter'" run ./orphan
+
+# The loader, called by name, preloads into its program.
+loader=$(readelf -l seven | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+run 7 run "$loader" ./seven
+lacks err .
 
 # Programs that the loader would start without Coax: they run, with one line,
 # unless an algorithm is forced that nobody would run.
