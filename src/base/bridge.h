@@ -145,8 +145,9 @@ struct cx_engine_api {
                                          size_t width, size_t rows);
 
     /* A readable description of wire and GPUs, for `coax info` and the info
-     * line: writes at most `n` bytes with the NUL. */
-    void (*describe)(char *out, size_t n);
+     * line: writes at most `n` bytes with the NUL. Not CX_OK when no wire can
+     * be started; logged. */
+    enum cx_status (*describe)(char *out, size_t n);
 
     /* Stop using MPI; called while MPI is still up. Then release everything;
      * may be called after MPI_Finalize, or never. */

@@ -34,8 +34,8 @@ static const char help[] =
     "\n"
     "EXIT STATUS\n"
     "    0; 1 when there are problems: a library of the installation is\n"
-    "    missing or a COAX_ variable is unknown or malformed; 2 for a wrong\n"
-    "    option.\n";
+    "    missing, the network cannot be started, or a COAX_ variable is\n"
+    "    unknown or malformed; 2 for a wrong option.\n";
 
 static const char *const mpi_names[] = {"libmpich.so.12", "libmpi.so.12",
                                         "libmpi.so.40"};

@@ -8,6 +8,7 @@
 #include <link.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,8 +102,13 @@ static void ask_engine(const char *path, struct info_library *out)
                                 .version = CX_BRIDGE_VERSION};
     cx_engine_open_fn open_engine;
     enum cx_status status;
-    void *library = load(path, out);
+    void *library;
     size_t n;
+
+    /* Of a network that does not start the engine tells itself, in a line; this
+     * is before UCX is loaded, and in a child. */
+    setenv("UCX_LOG_LEVEL", "fatal", 0);
+    library = load(path, out);
 
     if (!library)
         return;
@@ -124,11 +130,13 @@ static void ask_engine(const char *path, struct info_library *out)
     }
     say(out, "build %s\n", api.build_id);
     n = strlen(out->text);
-    if (api.describe)
-        api.describe(out->text + n, sizeof out->text - n);
-    if (!api.settings_check ||
-        api.settings_check(out->problem, sizeof out->problem) == CX_OK)
+    status = api.describe(out->text + n, sizeof out->text - n);
+    if (api.settings_check(out->problem, sizeof out->problem) == CX_OK)
         out->problem[0] = '\0';
+    if (status != CX_OK && !out->problem[0])
+        snprintf(out->problem, sizeof out->problem,
+                 "the network cannot be started, so MPI would run all "
+                 "collectives (the line on stderr says why)");
     out->found = 1;
 }
 

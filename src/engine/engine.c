@@ -11,22 +11,23 @@
 
 struct cx_process cx_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void describe(char *out, size_t n)
+static enum cx_status describe(char *out, size_t n)
 {
     struct cx_io *io = &cx_process.io;
     struct cx_wire *wire = io->wire;
-    char wire_text[512] = "no wire", gpu_text[256] = "none";
+    char wire_text[512] = "none", gpu_text[256] = "none";
+    enum cx_status status = CX_OK;
 
-    if (wire == NULL &&
-        cx_ucx_create(cx_process.settings.net_devices, &wire) != CX_OK)
-        wire = NULL;
-    if (wire != NULL)
+    if (wire == NULL)
+        status = cx_ucx_create(cx_process.settings.net_devices, &wire);
+    if (status == CX_OK)
         cx_ucx_describe(wire, wire_text, sizeof(wire_text));
-    if (wire != NULL && wire != io->wire)
+    if (status == CX_OK && wire != io->wire)
         cx_ucx_destroy(wire);
     if (io->gpu != NULL)
         cx_cuda_describe(io->gpu, gpu_text, sizeof(gpu_text));
     snprintf(out, n, "wire %s, GPUs %s", wire_text, gpu_text);
+    return status;
 }
 
 /* MPI goes away; transfers have all been flushed by the calls that made them.

@@ -67,4 +67,13 @@ has out "^| .COAX_SCOPE. | choice |"
 status=$?
 [ $status -eq 0 ] || bad "coax info of the build: status $status: $(cat out err)"
 
+# A network that cannot start: one line, and a problem.
+UCX_TLS=nothing "$built" info >out 2>err
+status=$?
+[ $status -eq 1 ] || bad "no network: status $status"
+[ "$(wc -l <err)" -eq 1 ] || bad "no network: not one line: $(cat err)"
+has err 'coax: error: .*UCX_TLS'
+has out 'network cannot be started'
+grep -q UCX out && bad "no network: UCX speaks: $(cat out)"
+
 [ $failures -eq 0 ]
