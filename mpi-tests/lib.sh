@@ -68,7 +68,8 @@ mt_genv()
     host) printf ' -genv COAX_SCOPE all -genv COAX_GPU no' ;;
     auto) printf ' -genv COAX_GPU no' ;;
     sim)
-        printf ' -genv LD_LIBRARY_PATH %s' "$MT_LIB/coax/simgpu"
+        printf ' -genv LD_LIBRARY_PATH %s' \
+            "$MT_LIB/coax/simgpu${MT_LIBRARY_PATH:+:$MT_LIBRARY_PATH}"
         printf ' -genv COAX_GPU yes'
         ;;
     esac

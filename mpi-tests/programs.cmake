@@ -10,3 +10,48 @@ foreach(order s wsfe wsef swef swfe)
     mt_add(mpi.sessions.${order} 60 run.sh -m sim -n 2 -c -e COAX_SMALL=1K
         sessions --order=${order} --gpu)
 endforeach()
+
+# --- language bindings -------------------------------------------------------
+
+mt_preload(shim_front)
+mt_program(binding_c)
+target_sources(mt-binding_c PRIVATE binding_memory.c)
+
+add_library(mt-binding_module MODULE binding_module.c)
+target_link_libraries(mt-binding_module PRIVATE coax_flags ${MT_MPI_LINK})
+target_include_directories(mt-binding_module SYSTEM PRIVATE
+    ${COAX_MPI_INCLUDE_DIRS})
+set_target_properties(mt-binding_module PROPERTIES
+    OUTPUT_NAME binding_module PREFIX lib LIBRARY_OUTPUT_DIRECTORY ${MT_BIN})
+add_executable(mt-binding_local binding_local.c)
+target_link_libraries(mt-binding_local PRIVATE coax_flags ${CMAKE_DL_LIBS})
+set_target_properties(mt-binding_local PROPERTIES OUTPUT_NAME binding_local
+    RUNTIME_OUTPUT_DIRECTORY ${MT_BIN})
+
+# By MPICH's compiler wrappers, as users build; with the memory helper in C.
+add_library(mt-binding_memory STATIC binding_memory.c mt.c mtbuf.c)
+target_include_directories(mt-binding_memory SYSTEM PRIVATE
+    ${COAX_MPI_INCLUDE_DIRS})
+target_link_libraries(mt-binding_memory PRIVATE coax_flags)
+function(mt_wrapped wrapper name source)
+    if(NOT ${wrapper})
+        return()
+    endif()
+    add_custom_command(OUTPUT ${MT_BIN}/${name}
+        COMMAND ${${wrapper}} -O1 ${ARGN} -I${CMAKE_CURRENT_SOURCE_DIR}
+            -o ${MT_BIN}/${name} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+            $<TARGET_FILE:mt-binding_memory> -ldl
+        DEPENDS ${source} mt-binding_memory VERBATIM)
+    add_custom_target(mt-${name} ALL DEPENDS ${MT_BIN}/${name})
+endfunction()
+find_program(MT_MPICXX mpicxx.mpich)
+mt_wrapped(MT_MPICXX binding_cxx binding_cxx.cc)
+mt_wrapped(MT_MPIFORT binding_f08 binding_f08.f90)
+mt_wrapped(MT_MPIFORT binding_mpi binding_mpi.F90)
+mt_wrapped(MT_MPIFORT binding_mpif binding_mpi.F90 -DUSE_MPIF)
+
+foreach(language c cxx f08 use_mpi mpif_h local)
+    mt_add(mpi.binding.${language} 60 bindings.sh ${language})
+endforeach()
+mt_add(mpi.binding.throw 60 run.sh -m sim -n 2 -e MT_GPU=1 binding_cxx throw)
+mt_add(mpi.binding.mpi4py 180 bindings.sh mpi4py)

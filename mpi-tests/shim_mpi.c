@@ -4,11 +4,12 @@
  * It stands behind libcoax.so in LD_PRELOAD, so what arrives here was passed
  * on by Coax (as it came, or staged). Without Coax it sees nothing of a
  * program that calls MPI_X: only PMPI_X is defined. */
-#include <dlfcn.h>
+
 #include <mpi.h>
 #include <stdatomic.h>
 
 #include "counts.h"
+#include "next.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -19,7 +20,7 @@ EXPORT void mt_shim_mpi_counts(struct mt_mpi_counts *out);
 static void *pass(int func, const char *name)
 {
     atomic_fetch_add(&calls[func], 1);
-    return dlsym(RTLD_NEXT, name);
+    return mt_next(name, "libmpich.so.12");
 }
 
 EXPORT int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count,

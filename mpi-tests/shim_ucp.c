@@ -10,6 +10,7 @@
 
 #include "caller.h"
 #include "counts.h"
+#include "next.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -47,7 +48,7 @@ EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
     send_fn send;
 
     if (!real) {
-        real = dlsym(RTLD_NEXT, "ucp_tag_send_nbx");
+        real = mt_next("ucp_tag_send_nbx", "libucp.so.0");
         atomic_store(&next, real);
     }
     if (mt_caller_of(__builtin_return_address(0)) == MT_CALLER_ENGINE) {

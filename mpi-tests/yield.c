@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <ucp/api/ucp.h>
 
+#include "next.h"
+
 typedef unsigned (*progress_fn)(ucp_worker_h);
 
 __attribute__((visibility("default"))) unsigned
@@ -18,7 +20,7 @@ ucp_worker_progress(ucp_worker_h worker)
     unsigned events;
 
     if (!real) {
-        real = dlsym(RTLD_NEXT, "ucp_worker_progress");
+        real = mt_next("ucp_worker_progress", "libucp.so.0");
         atomic_store(&next, real);
     }
     *(void **)&progress = real;
