@@ -74,6 +74,31 @@ static void bad_values(double *a, double *b)
     MPI_Type_free(&raw);
 }
 
+/* Operations on types that MPI does not define them for. */
+static void bad_operations(double *a, double *b)
+{
+    const struct {
+        const char *what;
+        MPI_Datatype type;
+        MPI_Op op;
+    } cases[] = {
+        {"REPLACE on int", MPI_INT, MPI_REPLACE},
+        {"NO_OP on int", MPI_INT, MPI_NO_OP},
+        {"SUM on wide characters", MPI_WCHAR, MPI_SUM},
+        {"BOR on packed", MPI_PACKED, MPI_BOR},
+        {"SUM on bool", MPI_C_BOOL, MPI_SUM},
+        {"BAND on logical", MPI_LOGICAL, MPI_BAND},
+        {"MAX on pairs", MPI_DOUBLE_INT, MPI_MAX},
+        {"MAXLOC on complex", MPI_C_DOUBLE_COMPLEX, MPI_MAXLOC},
+        {"BXOR on long double", MPI_LONG_DOUBLE, MPI_BXOR},
+        {"MIN on quad complex", MPI_COMPLEX32, MPI_MIN},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        report(cases[i].what, MPI_Allreduce(a, b, 1, cases[i].type, cases[i].op,
+                                            MPI_COMM_WORLD));
+}
+
 static void bad_buffers(double *a)
 {
     report("send and receive buffer are one, allreduce",
@@ -145,6 +170,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < 2; round++) {
         bad_handles((double *)a.ptr, (double *)b.ptr);
         bad_values((double *)a.ptr, (double *)b.ptr);
+        bad_operations((double *)a.ptr, (double *)b.ptr);
         bad_buffers((double *)a.ptr);
         own_handler((double *)a.ptr, (double *)b.ptr);
         never_committed((double *)a.ptr);

@@ -2,12 +2,15 @@
 /* types.c - Bcast and Allgather between ranks whose types differ and whose
  * signatures are equal, on host and device; bytes between the elements stay.
  *
- * types [--gpu] [--units=N] */
+ * types [--gpu] [--units=N,N...] [--small=BYTES]
+ *   --units  of 12 ints, in a call
+ *   --small  calls of at most so many bytes must reach MPI, others must not */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "counts.h"
 #include "layout.h"
 #include "mt.h"
 #include "mtbuf.h"
@@ -20,7 +23,27 @@ struct area {
     unsigned char *image; /* what it must look like */
 };
 
-static size_t nunits = 1;
+static size_t nunits = 1, small;
+
+static uint64_t reached_mpi(int func)
+{
+    struct mt_mpi_counts counts;
+
+    if (!small)
+        return 0;
+    mt_counts_mpi(&counts);
+    return counts.calls[func];
+}
+
+static void check_way(int func, size_t nbytes, uint64_t before)
+{
+    uint64_t calls = reached_mpi(func) - before;
+
+    if (small)
+        mt_check(calls == (nbytes <= small),
+                 "%zu bytes, small is %zu: %d calls reached MPI", nbytes, small,
+                 (int)calls);
+}
 
 static int value(int rank, size_t k)
 {
@@ -87,6 +110,7 @@ static void bcast_case(int root_layout, int other_layout, int root,
     int which = mt.rank == root ? root_layout : other_layout, count;
     size_t n = nunits * LAYOUT_INTS;
     MPI_Datatype type;
+    uint64_t before = reached_mpi(MT_BCAST);
     struct area a;
 
     layout_make(which, &type, &count);
@@ -97,6 +121,7 @@ static void bcast_case(int root_layout, int other_layout, int root,
     mt_check(MPI_Bcast(area_addr(&a), count * (int)nunits, type, root,
                        MPI_COMM_WORLD) == MPI_SUCCESS,
              "bcast returned an error");
+    check_way(MT_BCAST, n * sizeof(int), before);
     area_expect(&a, which, 0, n, root);
     area_check(&a, "bcast", which,
                mt.rank == root ? other_layout : root_layout);
@@ -110,6 +135,7 @@ static void allgather_case(int send_layout, int recv_layout, int in_place,
     size_t n = nunits * LAYOUT_INTS;
     int scount, rcount, rc;
     MPI_Datatype stype, rtype;
+    uint64_t before = reached_mpi(MT_ALLGATHER);
     struct area send, recv;
 
     layout_make(send_layout, &stype, &scount);
@@ -126,6 +152,7 @@ static void allgather_case(int send_layout, int recv_layout, int in_place,
                        in_place ? MPI_DATATYPE_NULL : stype, area_addr(&recv),
                        rcount * (int)nunits, rtype, MPI_COMM_WORLD);
     mt_check(rc == MPI_SUCCESS, "allgather returned an error");
+    check_way(MT_ALLGATHER, n * (size_t)mt.size * sizeof(int), before);
     for (int r = 0; r < mt.size; r++)
         area_expect(&recv, recv_layout, n * (size_t)r, n, r);
     area_check(&recv, in_place ? "allgather in place" : "allgather",
@@ -246,20 +273,31 @@ static enum mt_kind kind_of(int memory)
     return (mt.rank + memory) % 2 ? MT_DEVICE : MT_HOST;
 }
 
-int main(int argc, char **argv)
+static void every_pair(int memories)
 {
-    int memories = mt_option(argc, argv, "gpu", NULL) ? 4 : 1, turn = 0;
+    int turn = 0;
 
-    mt_init_thread(MPI_THREAD_FUNNELED);
-    if (memories > 1)
-        mt_cuda_open(); /* now: the host cases are the engine's too */
-    nunits = strtoul(mt_option(argc, argv, "units", "1"), NULL, 10);
     for (int memory = 0; memory < memories; memory++)
         for (int a = 0; a < LAYOUT_N; a++)
             for (int b = 0; b < LAYOUT_N; b++) {
                 bcast_case(a, b, turn++ % mt.size, kind_of(memory));
                 allgather_case(a, b, (a + b) % 3 == 0, kind_of(memory));
             }
+}
+
+int main(int argc, char **argv)
+{
+    int memories = mt_option(argc, argv, "gpu", NULL) ? 4 : 1;
+    const char *units = mt_option(argc, argv, "units", "1");
+
+    mt_init_thread(MPI_THREAD_FUNNELED);
+    if (memories > 1)
+        mt_cuda_open(); /* now: the host cases are the engine's too */
+    small = strtoul(mt_option(argc, argv, "small", "0"), NULL, 10);
+    for (char *end; *units; units = *end == ',' ? end + 1 : end) {
+        nunits = strtoul(units, &end, 10);
+        every_pair(memories);
+    }
     if (memories > 1)
         few_copies();
     busy_holes(60);
