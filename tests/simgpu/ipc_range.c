@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ipc_range.c - a handle made from an address inside an allocation is for the
  * whole of it and opens at its beginning; both processes see one memory; a
- * repeated open counts, and one close too many is refused. */
+ * repeated open counts, and one close too many is refused
+ * (SIMGPU_IPC_REOPEN=counted). */
 #include "t.h"
 
 #define N 10000

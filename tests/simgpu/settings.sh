@@ -57,6 +57,7 @@ bad "pairs of devices" SIMGPU_P2P=0-
 bad "pairs of devices" SIMGPU_P2P=0-1,
 bad "no-export or no-open" SIMGPU_IPC=maybe
 bad "on or off" SIMGPU_REUSE=1
+bad "refused or counted" SIMGPU_IPC_REOPEN=yes
 gives "0 1" SIMGPU_DELAY_US=kernel:500,legacy:20
 bad "microseconds" SIMGPU_DELAY_US=-1
 bad "kernel:500,legacy:20" SIMGPU_DELAY_US=kernels:5

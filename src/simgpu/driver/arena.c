@@ -108,6 +108,14 @@ static void release_bytes(struct sim_device *dev, size_t off, size_t size)
     sim_arena_uncharge(dev, size);
 }
 
+/* Whether another process has an exported allocation mapped. */
+static bool is_mapped(const struct sim_arena *ar, int slot)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = slot, .l_len = 1};
+    return fcntl(ar->fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 /* Takes back memory that was freed while peers had it mapped and that none
  * has mapped any more. */
 static void sweep(struct sim_device *dev)
@@ -118,7 +126,7 @@ static void sweep(struct sim_device *dev)
     for (int i = 0; i < SIM_EXPORTS_MAX; i++) {
         struct sim_export *e = &ctl->exports[i];
         if (e->busy == 0 || __atomic_load_n(&e->id, __ATOMIC_SEQ_CST) != 0 ||
-            __atomic_load_n(&e->importers, __ATOMIC_SEQ_CST) != 0)
+            is_mapped(dev->arena, i))
             continue;
         release_bytes(dev, e->off, sim_heap_round(e->size));
         e->busy = 0;

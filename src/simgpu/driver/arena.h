@@ -12,11 +12,11 @@
 
 #define SIM_EXPORTS_MAX 1000
 
-/* One exported allocation, in the page that all importers map. */
+/* One exported allocation, in the page that all importers map. They hold a
+ * lock on the byte of the file that has its number. */
 struct sim_export {
     uint64_t id;        /* 0: free, or freed while importers remain */
-    uint32_t importers; /* mappings in other processes */
-    uint32_t busy;      /* the exporter may not hand out this slot */
+    uint64_t busy;      /* the exporter may not hand out this slot */
     uint64_t off, size; /* in the file */
 };
 

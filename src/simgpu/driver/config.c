@@ -98,6 +98,12 @@ static bool read_ipc(struct sim_config *c, const char *value)
     return off || no_export || no_open || strcmp(value, "on") == 0;
 }
 
+static bool read_ipc_reopen(struct sim_config *c, const char *value)
+{
+    c->ipc_counted = strcmp(value, "counted") == 0;
+    return c->ipc_counted || strcmp(value, "refused") == 0;
+}
+
 static bool read_reuse(struct sim_config *c, const char *value)
 {
     c->reuse = strcmp(value, "on") == 0;
@@ -157,6 +163,7 @@ static const struct setting {
     {"SIMGPU_MEM", read_mem, "bytes from 1M to 1024G, as in 512M or 2G"},
     {"SIMGPU_P2P", read_p2p, "on, off, or pairs of devices as in 0-1,2-3"},
     {"SIMGPU_IPC", read_ipc, "on, off, no-export or no-open"},
+    {"SIMGPU_IPC_REOPEN", read_ipc_reopen, "refused or counted"},
     {"SIMGPU_REUSE", read_reuse, "on or off"},
     {"SIMGPU_DELAY_US", read_delay,
      "microseconds from 0 to 10000000, for all work or as in "

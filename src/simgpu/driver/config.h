@@ -36,7 +36,8 @@ struct sim_config {
     bool p2p[SIM_MAX_DEVICES][SIM_MAX_DEVICES]; /* by device of the machine */
     bool ipc_export;                            /* cuIpcGetMemHandle works */
     bool ipc_open;                              /* cuIpcOpenMemHandle works */
-    bool reuse;                    /* freed addresses are given out again */
+    bool ipc_counted; /* a second open of a mapping is counted, not refused */
+    bool reuse;       /* freed addresses are given out again */
     unsigned delay_us[SIM_DELAYS]; /* before asynchronous work */
     const char *faults;            /* borrowed from the environment or NULL */
     char counters[SIM_PATH_MAX];   /* live counter file, "" for none */

@@ -171,11 +171,10 @@ CUresult CUDAAPI cuGetExportTable(const void **ppExportTable,
     return CUDA_SUCCESS;
 }
 
-/* Lets go of what other processes own and writes the report. */
+/* Writes the report. */
 __attribute__((destructor)) static void finish(void)
 {
     if (sim.forked || sim_counters->size == 0)
         return;
     sim_counters_close();
-    sim_ipc_forget_all();
 }

@@ -4,9 +4,13 @@
  * A handle says where the exporter's memfd is (/proc/pid/fd/n), which file it
  * must prove to be (a nonce in it) and which allocation is meant (a slot in
  * the file's control page, with the id of the allocation). Nothing is left
- * behind when the processes end. An importer counts itself in the slot, so
- * the exporter knows which freed memory it may not use again. An importer
- * that is killed never counts itself out: that memory stays unused. */
+ * behind when the processes end. An importer holds a lock on the slot's byte of
+ * the file, so the exporter knows which freed memory it may not use again; the
+ * system takes the lock away when the importer closes it or dies.
+ *
+ * What a second open of an open mapping does depends on the driver: CUDA 13's
+ * documents count it, programs have met error 208. So a setting decides, and
+ * the refusal, which finds more, is the default. */
 #include "memory.h"
 #include "stream.h"
 
@@ -35,6 +39,7 @@ _Static_assert(sizeof(struct handle) <= CU_IPC_HANDLE_SIZE, "handle");
 struct sim_import {
     struct handle handle;
     int refs; /* opens less closes */
+    int fd;   /* of the exporter's file; holds the lock */
     struct sim_control *ctl;
     char *map;
     size_t map_size;
@@ -169,8 +174,8 @@ err_close:
 }
 
 /* Maps the allocation's pages; *mem is where its first byte is. */
-static bool map_bytes(struct sim_import *im, int fd, size_t file_size,
-                      size_t *size, char **mem)
+static bool map_bytes(struct sim_import *im, size_t file_size, size_t *size,
+                      char **mem)
 {
     const struct sim_export *e = slot_of(im);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -179,8 +184,8 @@ static bool map_bytes(struct sim_import *im, int fd, size_t file_size,
         len > file_size - SIM_CONTROL_SIZE - off)
         return false;
     size_t at = SIM_CONTROL_SIZE + off, skip = at % page;
-    void *map = mmap(NULL, skip + len, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                     (off_t)(at - skip));
+    void *map = mmap(NULL, skip + len, PROT_READ | PROT_WRITE, MAP_SHARED,
+                     im->fd, (off_t)(at - skip));
     if (map == MAP_FAILED)
         return false;
     madvise(map, skip + len, MADV_DONTFORK);
@@ -191,21 +196,16 @@ static bool map_bytes(struct sim_import *im, int fd, size_t file_size,
     return true;
 }
 
-/* Counts this importer in, then looks: an exporter that frees marks the slot
- * first and counts importers afterwards, so one of the two sees the other. */
-static bool join(struct sim_import *im)
+/* Locks the slot, then looks: an exporter that frees marks the slot first and
+ * looks for locks afterwards, so one of the two sees the other. */
+static bool join(const struct sim_import *im)
 {
-    struct sim_export *e = slot_of(im);
-    __atomic_add_fetch(&e->importers, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&e->id, __ATOMIC_SEQ_CST) == im->handle.id)
-        return true;
-    __atomic_sub_fetch(&e->importers, 1, __ATOMIC_SEQ_CST);
-    return false;
-}
-
-static void leave(struct sim_import *im)
-{
-    __atomic_sub_fetch(&slot_of(im)->importers, 1, __ATOMIC_SEQ_CST);
+    struct flock lock = {.l_type = F_RDLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = im->handle.slot,
+                         .l_len = 1};
+    return fcntl(im->fd, F_OFD_SETLK, &lock) == 0 &&
+           __atomic_load_n(&slot_of(im)->id, __ATOMIC_SEQ_CST) == im->handle.id;
 }
 
 /* Enters the mapping in the registry under an address of the context. */
@@ -235,28 +235,25 @@ static CUresult map_import(const struct handle *h, CUcontext ctx,
     im->refs = 1;
     a->import = im;
     rc = CUDA_ERROR_INVALID_VALUE;
-    int fd = open_file(h, &im->ctl, &file_size);
-    if (fd < 0)
+    im->fd = open_file(h, &im->ctl, &file_size);
+    if (im->fd < 0)
         goto err_free;
     if (!join(im))
         goto err_unmap_ctl;
     rc = CUDA_ERROR_MAP_FAILED;
-    if (!map_bytes(im, fd, file_size, &a->size, &a->mem))
-        goto err_leave;
+    if (!map_bytes(im, file_size, &a->size, &a->mem))
+        goto err_unmap_ctl;
     if (!place(a, ctx))
         goto err_unmap;
-    close(fd);
     sim_count(&sim_counters->ipc_opens, 1);
     *out = a->base;
     return CUDA_SUCCESS;
 
 err_unmap:
     munmap(im->map, im->map_size);
-err_leave:
-    leave(im);
 err_unmap_ctl:
     munmap(im->ctl, SIM_CONTROL_SIZE);
-    close(fd);
+    close(im->fd);
 err_free:
     free(im);
     free(a);
@@ -287,6 +284,8 @@ static CUresult open_handle(const struct handle *h, CUdeviceptr *out)
         return map_import(h, ctx, out);
     if (a->ctx != ctx)
         return CUDA_ERROR_INVALID_CONTEXT;
+    if (!sim.config.ipc_counted)
+        return CUDA_ERROR_ALREADY_MAPPED;
     a->import->refs++;
     *out = a->base;
     return CUDA_SUCCESS;
@@ -347,23 +346,8 @@ void sim_ipc_unmap(struct sim_alloc *a)
     struct sim_import *im = a->import;
     sim_arena_give_va(a->dev, a->base, a->size);
     munmap(im->map, im->map_size);
-    leave(im);
     munmap(im->ctl, SIM_CONTROL_SIZE);
+    close(im->fd);
     free(im);
     sim_count(&sim_counters->ipc_closes, 1);
-}
-
-static void leave_one(struct sim_alloc *a)
-{
-    if (a->kind == SIM_IMPORTED)
-        leave(a->import);
-}
-
-/* At exit: lets the exporters have their memory back. */
-void sim_ipc_forget_all(void)
-{
-    if (pthread_mutex_trylock(&sim_lock) != 0)
-        return;
-    sim_mem_each(leave_one);
-    pthread_mutex_unlock(&sim_lock);
 }

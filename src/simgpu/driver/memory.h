@@ -80,6 +80,5 @@ void sim_mem_each(void (*fn)(struct sim_alloc *a));
 
 /* ipc.c */
 void sim_ipc_unmap(struct sim_alloc *a);
-void sim_ipc_forget_all(void);
 
 #endif
