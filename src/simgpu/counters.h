@@ -42,6 +42,7 @@ struct simgpu_counters {
     int64_t pid;
     uint64_t copies[SIMGPU_KINDS]; /* requests that were accepted */
     uint64_t bytes[SIMGPU_KINDS];
+    uint64_t peer_staged;   /* of these, between devices without peer access */
     uint64_t copies_2d;     /* of these, with more than one row */
     uint64_t contexts_made; /* primary contexts activated, others created */
     uint64_t allocs;        /* device allocations */

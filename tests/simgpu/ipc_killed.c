@@ -21,8 +21,8 @@ static void importer(int fd)
         t_receive(fd, &handle, sizeof(handle));
         OK(cuIpcOpenMemHandle(&d, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     }
-    t_meet(fd); /* both are mapped */
-    t_meet(fd); /* both are freed there */
+    t_meet(fd);                 /* both are mapped */
+    t_meet(fd);                 /* both are freed there */
     OK(cuIpcCloseMemHandle(d)); /* the first one stays open */
     t_meet(fd);
     for (;;)

@@ -3,6 +3,7 @@
 #include "arena.h"
 
 #include "memory.h"
+#include "share.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -133,13 +134,21 @@ static void sweep(struct sim_device *dev)
     }
 }
 
+static bool charge(struct sim_device *dev, size_t size)
+{
+    if (sim_share_on())
+        return sim_share_take(dev->phys, size, sim.config.mem);
+    return size <= sim.config.mem - dev->used;
+}
+
 CUresult sim_arena_charge(struct sim_device *dev, size_t size)
 {
     sweep(dev);
-    if (size > sim.config.mem - dev->used)
+    if (!charge(dev, size)) {
         sim_pools_relieve(dev);
-    if (size > sim.config.mem - dev->used)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!charge(dev, size))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     dev->used += size;
     sim_count(&sim_counters->device_bytes, size);
     if (sim_counters->device_bytes > sim_counters->device_bytes_peak)
@@ -150,6 +159,8 @@ CUresult sim_arena_charge(struct sim_device *dev, size_t size)
 void sim_arena_uncharge(struct sim_device *dev, size_t size)
 {
     dev->used -= size;
+    if (sim_share_on())
+        sim_share_give(dev->phys, size);
     sim_uncount(&sim_counters->device_bytes, size);
 }
 
@@ -212,6 +223,7 @@ void sim_arena_give_exported(struct sim_device *dev, const struct sim_place *p,
 void sim_arena_info(struct sim_device *dev, size_t *free_bytes, size_t *total)
 {
     sweep(dev);
+    size_t used = sim_share_on() ? sim_share_used(dev->phys) : dev->used;
     *total = sim.config.mem;
-    *free_bytes = sim.config.mem - dev->used;
+    *free_bytes = used < sim.config.mem ? sim.config.mem - used : 0;
 }

@@ -154,6 +154,17 @@ static bool read_report(struct sim_config *c, const char *value)
     return expand_path(c->report, value);
 }
 
+static bool read_share(struct sim_config *c, const char *value)
+{
+    return expand_path(c->share, value);
+}
+
+static bool read_peer_copy(struct sim_config *c, const char *value)
+{
+    c->peer_copy = strcmp(value, "staged") == 0;
+    return c->peer_copy || strcmp(value, "refused") == 0;
+}
+
 static const struct setting {
     const char *name;
     read_fn read;
@@ -161,6 +172,8 @@ static const struct setting {
 } settings[] = {
     {"SIMGPU_DEVICES", read_devices, "a number of devices from 0 to 16"},
     {"SIMGPU_MEM", read_mem, "bytes from 1M to 1024G, as in 512M or 2G"},
+    {"SIMGPU_SHARE", read_share, "a short path, %p for the process id"},
+    {"SIMGPU_PEER_COPY", read_peer_copy, "staged or refused"},
     {"SIMGPU_P2P", read_p2p, "on, off, or pairs of devices as in 0-1,2-3"},
     {"SIMGPU_IPC", read_ipc, "on, off, no-export or no-open"},
     {"SIMGPU_IPC_REOPEN", read_ipc_reopen, "refused or counted"},
@@ -198,32 +211,6 @@ static void read_one(struct sim_config *c, const char *entry)
     c->ok = false;
 }
 
-/* CUDA's own variable: a list of ordinals, cut at the first bad one. */
-static void read_visible(struct sim_config *c)
-{
-    const char *s = getenv("CUDA_VISIBLE_DEVICES");
-    c->nvisible = 0;
-    if (s == NULL) {
-        for (int i = 0; i < c->ndevices; i++)
-            c->visible[c->nvisible++] = i;
-        return;
-    }
-    long n;
-    while (c->nvisible < SIM_MAX_DEVICES &&
-           parse_number(s, 0, c->ndevices - 1, &n, &s)) {
-        for (int i = 0; i < c->nvisible; i++)
-            if (c->visible[i] == n)
-                c->nvisible = -1; /* named twice: CUDA shows none */
-        if (c->nvisible < 0)
-            break;
-        c->visible[c->nvisible++] = (int)n;
-        if (*s++ != ',')
-            break;
-    }
-    if (c->nvisible < 0)
-        c->nvisible = 0;
-}
-
 void sim_config_read(struct sim_config *c)
 {
     memset(c, 0, sizeof(*c));
@@ -231,10 +218,11 @@ void sim_config_read(struct sim_config *c)
     c->ndevices = 1;
     c->mem = KIB * KIB * KIB * 2;
     c->reuse = true;
+    c->peer_copy = true;
     read_p2p(c, "on");
     read_ipc(c, "on");
     for (char **e = environ; e != NULL && *e != NULL; e++)
         if (strncmp(*e, "SIMGPU_", strlen("SIMGPU_")) == 0)
             read_one(c, *e);
-    read_visible(c);
+    sim_visible_read(c);
 }

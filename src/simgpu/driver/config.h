@@ -33,6 +33,7 @@ struct sim_config {
     int nvisible;                 /* of these, shown to the program */
     int visible[SIM_MAX_DEVICES]; /* ordinal -> device of the machine */
     size_t mem;                   /* bytes of memory a device */
+    bool peer_copy; /* copies need no peer access: they are staged */
     bool p2p[SIM_MAX_DEVICES][SIM_MAX_DEVICES]; /* by device of the machine */
     bool ipc_export;                            /* cuIpcGetMemHandle works */
     bool ipc_open;                              /* cuIpcOpenMemHandle works */
@@ -41,11 +42,14 @@ struct sim_config {
     unsigned delay_us[SIM_DELAYS]; /* before asynchronous work */
     const char *faults;            /* borrowed from the environment or NULL */
     char counters[SIM_PATH_MAX];   /* live counter file, "" for none */
+    char share[SIM_PATH_MAX];      /* table of used memory, "" for none */
     char report[SIM_PATH_MAX];     /* text at exit, "" for none */
 };
 
 /* Fills *c from the environment; c->ok says whether all of it was good. */
 void sim_config_read(struct sim_config *c);
+/* visible.c: CUDA_VISIBLE_DEVICES. */
+void sim_visible_read(struct sim_config *c);
 /* delay.c: microseconds for all work, or "kernel:500,legacy:20"; what is not
  * named is 0. false: bad. */
 bool sim_delay_parse(const char *spec, unsigned us[SIM_DELAYS]);

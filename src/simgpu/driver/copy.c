@@ -23,7 +23,7 @@ struct copy_op {
 struct fill_op {
     struct sim_op op; /* first */
     struct sim_fill what;
-    const struct sim_device *by;
+    CUcontext by;
     struct sim_span dst;
 };
 
@@ -67,14 +67,14 @@ static CUresult find_sides(struct copy_op *c)
         .addr = w->dst,
         .size = extent(w->dpitch, w->width, w->height),
         .side = w->dst_side,
-        .by = w->dst_ctx->dev,
+        .by = w->dst_ctx,
         .write = true,
     };
     const struct sim_want src = {
         .addr = w->src,
         .size = extent(w->spitch, w->width, w->height),
         .side = w->src_side,
-        .by = w->src_ctx->dev,
+        .by = w->src_ctx,
     };
     CUresult rc = sim_span_find(&dst, &c->dst);
     return rc == CUDA_SUCCESS ? sim_span_find(&src, &c->src) : rc;
@@ -129,6 +129,27 @@ static CUresult fill_bind(struct sim_op *op)
                : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
+/* Copies of cuMemAlloc's memory work without peer access, by way of the host;
+ * a setting refuses them, to find programs that depend on that. */
+static CUresult check_peers(bool foreign)
+{
+    return foreign && !sim.config.peer_copy ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
+                                            : CUDA_SUCCESS;
+}
+
+/* The same for cuMemcpyPeer, where each side is named by its own context, and
+ * which is never refused. */
+static bool is_staged(const struct copy_op *op)
+{
+    const struct sim_copy *w = &op->what;
+    if (op->dst.foreign || op->src.foreign)
+        return true;
+    if (w->dst_ctx->dev == w->src_ctx->dev)
+        return false;
+    return (w->dst_ctx->peers & UINT32_C(1) << w->src_ctx->dev->ordinal) == 0 &&
+           (w->src_ctx->peers & UINT32_C(1) << w->dst_ctx->dev->ordinal) == 0;
+}
+
 static void count(const struct copy_op *op)
 {
     const struct sim_span *dst = &op->dst, *src = &op->src;
@@ -139,6 +160,8 @@ static void count(const struct copy_op *op)
         kind = SIMGPU_H2D;
     else if (dst->device != src->device)
         kind = SIMGPU_P2P;
+    if (is_staged(op))
+        sim_count(&sim_counters->peer_staged, 1);
     sim_count(&sim_counters->copies[kind], 1);
     sim_count(&sim_counters->bytes[kind], op->what.width * op->what.height);
     if (op->what.height > 1)
@@ -227,6 +250,8 @@ static CUresult copy_locked(const struct sim_copy *c, CUstream handle,
     if (c->src_ctx == NULL)
         op->what.src_ctx = s->ctx;
     rc = find_sides(op);
+    if (rc == CUDA_SUCCESS)
+        rc = check_peers(op->dst.foreign || op->src.foreign);
     if (rc == CUDA_SUCCESS && sync)
         rc = sim_capture_ask_stream(s);
     if (rc == CUDA_SUCCESS)
@@ -268,8 +293,10 @@ static CUresult fill_locked(const struct sim_fill *f, CUstream handle,
     op->op.work = SIM_DELAY_MEMSET;
     op->op.size = sizeof(*op);
     op->what = *f;
-    op->by = s->ctx->dev;
+    op->by = s->ctx;
     rc = find_filled(op);
+    if (rc == CUDA_SUCCESS)
+        rc = check_peers(op->dst.foreign);
     if (rc == CUDA_SUCCESS && sync)
         rc = sim_capture_ask_stream(s);
     if (rc == CUDA_SUCCESS)

@@ -88,6 +88,7 @@ static void report_write(FILE *f, const struct simgpu_counters *c)
         uint64_t value;
     } rows[] = {
         {"copies_2d", c->copies_2d},
+        {"peer_staged", c->peer_staged},
         {"contexts_made", c->contexts_made},
         {"allocs", c->allocs},
         {"frees", c->frees},

@@ -66,26 +66,6 @@ CUresult CUDAAPI cuDeviceGetName(char *name, int len, CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
-/* FNV-1a over the machine's boot id and the device's number, so that all
- * processes of a host, and no others, give a device the same name. */
-static void make_uuid(const struct sim_device *dev, CUuuid *uuid)
-{
-    char boot[64] = "no boot id";
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (f != NULL) {
-        if (fgets(boot, sizeof(boot), f) == NULL)
-            boot[0] = '\0';
-        fclose(f);
-    }
-    for (int half = 0; half < 2; half++) {
-        uint64_t h = UINT64_C(0xcbf29ce484222325) + (uint64_t)half;
-        for (const char *s = boot; *s != '\0'; s++)
-            h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-        h = (h ^ (uint64_t)dev->phys) * UINT64_C(0x100000001b3);
-        memcpy(uuid->bytes + 8 * half, &h, 8);
-    }
-}
-
 CUresult CUDAAPI cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal)
 {
     struct sim_device *dev;
@@ -96,7 +76,7 @@ CUresult CUDAAPI cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal)
         return rc;
     if (uuid == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    make_uuid(dev, uuid);
+    sim_device_uuid(dev->phys, uuid);
     return CUDA_SUCCESS;
 }
 

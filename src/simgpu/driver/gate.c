@@ -5,8 +5,10 @@
 #include "sim.h"
 
 #include "capture.h"
-#include "memory.h"
+#include "share.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 struct sim_state sim;
@@ -92,6 +94,11 @@ static void start(void)
     sim_config_read(&sim.config);
     sim_counters_open(&sim.config);
     control.counters = sim_counters;
+    if (sim.config.share[0] != '\0' && !sim_share_open(sim.config.share)) {
+        fprintf(stderr, "simgpu: SIMGPU_SHARE=%s: cannot use it: %s\n",
+                sim.config.share, strerror(errno));
+        sim.config.ok = false;
+    }
     if (sim.config.faults != NULL && sim_faults_set(sim.config.faults) != 0)
         sim.config.ok = false;
 }

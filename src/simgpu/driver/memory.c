@@ -61,6 +61,15 @@ unsigned sim_mem_access(const struct sim_alloc *a, const struct sim_device *by)
     return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
+unsigned sim_mem_reach(const struct sim_alloc *a, CUcontext ctx)
+{
+    bool owned = a->kind == SIM_DEVICE || a->kind == SIM_IMPORTED;
+    if (owned && a->dev != ctx->dev &&
+        (ctx->peers & UINT32_C(1) << a->dev->ordinal) == 0)
+        return CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    return sim_mem_access(a, ctx->dev);
+}
+
 bool sim_mem_is_device_space(uintptr_t addr)
 {
     for (int i = 0; i < sim.config.nvisible; i++) {

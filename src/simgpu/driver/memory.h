@@ -54,6 +54,9 @@ bool sim_mem_is_device_space(uintptr_t addr);
 bool sim_mem_is_device(const struct sim_alloc *a);
 /* What a device may do with it: CUmemAccess_flags. */
 unsigned sim_mem_access(const struct sim_alloc *a, const struct sim_device *by);
+/* The same for a context: memory of cuMemAlloc on another device needs peer
+ * access that the context has enabled. What a kernel may do. */
+unsigned sim_mem_reach(const struct sim_alloc *a, CUcontext ctx);
 /* Whether [addr, addr + size) touches any allocation. */
 bool sim_mem_overlaps(uintptr_t addr, size_t size);
 

@@ -42,7 +42,7 @@ static uint64_t access_flags(const struct sim_alloc *a)
 {
     CUcontext ctx;
     return sim_current_locked(&ctx) == CUDA_SUCCESS
-               ? sim_mem_access(a, ctx->dev)
+               ? sim_mem_reach(a, ctx)
                : (uint64_t)CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 

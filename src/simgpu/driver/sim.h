@@ -102,6 +102,10 @@ int sim_delay_set_stream(void *stream, unsigned us);
 
 /* context.c */
 CUresult sim_device_find(CUdevice ordinal, struct sim_device **dev);
+/* visible.c: the name of a device of the machine, also as text: GPU-... */
+#define SIM_UUID_TEXT 41
+void sim_device_uuid(int phys, CUuuid *uuid);
+void sim_device_uuid_text(int phys, char text[SIM_UUID_TEXT]);
 /* The calling thread's current context, usable. */
 CUresult sim_current_locked(CUcontext *ctx);
 /* The context is of no use any more, as after an illegal address; nothing for

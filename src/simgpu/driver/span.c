@@ -23,7 +23,7 @@ static bool allowed(const struct sim_alloc *a, const struct sim_want *w)
 {
     unsigned need = w->write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
                              : CU_MEM_ACCESS_FLAGS_PROT_READ;
-    return (sim_mem_access(a, w->by) & need) == need;
+    return (sim_mem_access(a, w->by->dev) & need) == need;
 }
 
 /* Whether the range lies in a, or goes on in the mappings that follow a, and
@@ -60,6 +60,7 @@ CUresult sim_span_find(const struct sim_want *w, struct sim_span *out)
     out->managed = a->kind == SIM_MANAGED;
     out->host = !device && !out->managed;
     out->sync_memops = a->sync_memops;
+    out->foreign = sim_mem_reach(a, w->by) == CU_MEM_ACCESS_FLAGS_PROT_NONE;
     out->device = out->host ? -1 : a->dev->ordinal;
     out->life = a->life;
     return CUDA_SUCCESS;

@@ -15,7 +15,7 @@ struct sim_want {
     uintptr_t addr;
     size_t size;
     enum sim_side side;
-    const struct sim_device *by; /* the device that reads or writes */
+    CUcontext by; /* for which its device reads or writes */
     bool write;
 };
 
@@ -25,7 +25,8 @@ struct sim_span {
     bool pageable;
     bool managed;
     bool sync_memops;
-    int device; /* that it belongs to, -1: host */
+    bool foreign; /* the device does not reach it: a copy has to be staged */
+    int device;   /* that it belongs to, -1: host */
     struct sim_life life;
 };
 
