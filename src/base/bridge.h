@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "base/types.h"
 
-#define CX_BRIDGE_VERSION 1
+#define CX_BRIDGE_VERSION 2
 #define CX_ENGINE_LIBRARY "libcoax-engine.so"
 #define CX_ENGINE_SYMBOL "coax_engine_open"
 
@@ -82,6 +82,8 @@ struct cx_call {
     enum cx_dtype dtype; /* CX_DT_BYTE unless a reduction */
     enum cx_redop op;
     int root;
+    /* What mem_query says of src and dst; never CX_MEM_MIXED. */
+    struct cx_mem src_mem, dst_mem;
     /* Not CX_OK: this rank cannot take part (its buffer could not be packed).
      * It joins all the same, to tell the others, and gets this status back. */
     enum cx_status failed;
@@ -139,6 +141,8 @@ struct cx_engine_api {
      * Copies are complete on return. */
     CX_MUST enum cx_status (*mem_query)(const void *addr, size_t nbytes,
                                         struct cx_mem *out);
+    CX_MUST enum cx_status (*mem_piece)(const void *addr, size_t nbytes,
+                                        struct cx_mem *out, size_t *n);
     CX_MUST enum cx_status (*mem_copy2d)(const struct cx_mem *mem, int to_host,
                                          void *dst, size_t dpitch,
                                          const void *src, size_t spitch,

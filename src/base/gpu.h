@@ -19,12 +19,15 @@ enum cx_mem_kind {
     CX_MEM_PINNED,  /* host memory known to the driver: like host, DMA-able */
     CX_MEM_DEVICE,  /* the CPU must not touch it */
     CX_MEM_MANAGED, /* both may; copied through the driver, never by a NIC */
+    CX_MEM_MIXED, /* several memories, some on a GPU: each is copied by itself,
+                     as `piece` tells them apart; nothing below is set */
     CX_NMEM_KINDS
 };
 
 struct cx_mem {
     enum cx_mem_kind kind;
     int device;         /* ordinal in this process; -1 for host */
+    int loose;          /* pool and VMM memory: its device's, no context's */
     void *ctx;          /* context to work in; NULL for host */
     uint64_t ctx_id;    /* tells apart contexts that had the address `ctx` one
                            after another, as after a reset; 0 for host */
@@ -33,8 +36,15 @@ struct cx_mem {
 
 static inline int cx_mem_on_gpu(const struct cx_mem *mem)
 {
-    return mem->kind == CX_MEM_DEVICE || mem->kind == CX_MEM_MANAGED;
+    return mem->kind >= CX_MEM_DEVICE;
 }
+
+/* What the program's queued work means for a call (COAX_SYNC). */
+enum cx_sync {
+    CX_SYNC_DEFAULT, /* that of the default streams is waited for, on the GPU */
+    CX_SYNC_DEVICE,  /* all of the context is waited for, by the CPU */
+    CX_SYNC_NONE     /* the program has synchronised */
+};
 
 struct cx_gpu; /* implementation's state, one per process */
 
@@ -44,12 +54,29 @@ struct cx_gpu_counters {
 
 struct cx_gpu_ops {
     /* What is [addr, addr + nbytes)? One plural driver query over the first
-     * byte and one over the last; disagreeing ends are an error. */
+     * byte and, where it may differ, one over the last. Memory on a GPU is
+     * named only when all of the range can be copied as one. Host memory
+     * between its two ends is not looked at: a range that is not one array may
+     * have other memory there. */
     CX_MUST enum cx_status (*query)(struct cx_gpu *gpu, const void *addr,
                                     size_t nbytes, struct cx_mem *out);
 
+    /* What is the byte at `addr`, and for how many bytes from there on, at
+     * most `nbytes`, does that hold? At least one; the rest is asked next. */
+    CX_MUST enum cx_status (*piece)(struct cx_gpu *gpu, const void *addr,
+                                    size_t nbytes, struct cx_mem *out,
+                                    size_t *n);
+
+    /* Under CX_SYNC_DEVICE waits for all that is queued in the contexts that
+     * fence() looks at; else does nothing. Changes nothing of ours: any thread
+     * may call it at any time, without a lock. */
+    CX_MUST enum cx_status (*settle)(struct cx_gpu *gpu,
+                                     const struct cx_mem *mem);
+
     /* Order later copies on `mem` after the work now queued on the legacy and
-     * the per-thread default streams of its context (design rule 13). */
+     * the per-thread default streams (design rule 13) of its context and of
+     * the caller's current one; of managed and loose memory, of all contexts
+     * known here. Under CX_SYNC_DEFAULT only. */
     CX_MUST enum cx_status (*fence)(struct cx_gpu *gpu,
                                     const struct cx_mem *mem);
 

@@ -22,7 +22,7 @@ enum cx_setting_type {
 
 /* Values by field name of settings.def. TEXT fields are owned copies. */
 struct cx_settings {
-    long enabled, scope, timeout_s, gpu, stats, debug;
+    long enabled, scope, timeout_s, gpu, sync, stats, debug;
     size_t small;
     char *algo, *net_devices, *debug_file;
     uint64_t hash;     /* over the rows with agree = 1 */

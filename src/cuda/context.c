@@ -185,6 +185,8 @@ enum cx_status cx_cuda_visit(struct cx_gpu *gpu, const struct cx_mem *mem,
     }
     ctx->cu = mem->ctx;
     ctx->id = cx_cuda_ctx_id(cu, ctx->cu);
+    if (cu->cuCtxGetDevice(&ctx->device) != CUDA_SUCCESS)
+        ctx->device = -1;
     rc = furnish(cu, ctx);
     if (rc != CX_OK)
         goto err_release;
@@ -271,21 +273,38 @@ static int is_active(const struct driver *cu, CUdevice device)
            active;
 }
 
-/* Retained only while the program has it active, so this never makes one; held
- * so that it cannot go away under a call. */
-CUcontext cx_cuda_primary(struct cx_gpu *gpu, int ordinal)
+/* One that the program does not count on any more has another number. */
+static CUcontext retain(const struct driver *cu, struct primary *primary)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CUresult res;
+
+    if (primary->cu && cx_cuda_ctx_id(cu, primary->cu) == primary->id)
+        return primary->cu;
+    if (cu->cuThreadExchangeStreamCaptureMode)
+        cu->cuThreadExchangeStreamCaptureMode(&mode);
+    res = cu->cuDevicePrimaryCtxRetain(&primary->cu, primary->device);
+    if (cu->cuThreadExchangeStreamCaptureMode)
+        cu->cuThreadExchangeStreamCaptureMode(&mode);
+    if (res != CUDA_SUCCESS)
+        primary->cu = NULL;
+    primary->id = primary->cu ? cx_cuda_ctx_id(cu, primary->cu) : 0;
+    return primary->cu;
+}
+
+/* Retained, so that it cannot go away under a call; while the program has it
+ * active, that makes nothing. */
+CUcontext cx_cuda_primary(struct cx_gpu *gpu, int ordinal, int make)
 {
     const struct driver *cu = gpu->driver;
     struct primary *primary = gpu->primaries;
     CUdevice device;
 
     if (cu->cuDeviceGet(&device, ordinal) != CUDA_SUCCESS ||
-        !is_active(cu, device))
+        (!make && !is_active(cu, device)))
         return NULL;
     while (primary && primary->device != device)
         primary = primary->next;
-    if (primary && cx_cuda_ctx_id(cu, primary->cu) == primary->id)
-        return primary->cu;
     if (!primary) {
         primary = cx_alloc(1, sizeof(*primary));
         if (!primary)
@@ -294,13 +313,44 @@ CUcontext cx_cuda_primary(struct cx_gpu *gpu, int ordinal)
         primary->next = gpu->primaries;
         gpu->primaries = primary;
     }
-    if (cu->cuDevicePrimaryCtxRetain(&primary->cu, device) != CUDA_SUCCESS) {
-        primary->cu = NULL;
-        primary->id = 0;
-        return NULL;
+    return retain(cu, primary);
+}
+
+CUcontext cx_cuda_current(const struct driver *cu)
+{
+    CUcontext ctx = NULL;
+
+    return cu->cuCtxGetCurrent(&ctx) == CUDA_SUCCESS ? ctx : NULL;
+}
+
+CUcontext cx_cuda_any_context(struct cx_gpu *gpu, int ordinal)
+{
+    const struct driver *cu = gpu->driver;
+    CUcontext found = cx_cuda_primary(gpu, ordinal, 0);
+    CUdevice wanted, device;
+
+    if (found || cu->cuDeviceGet(&wanted, ordinal) != CUDA_SUCCESS)
+        return found;
+    found = cx_cuda_current(cu);
+    if (found && cu->cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+        device == wanted)
+        return found;
+    for (struct context *ctx = gpu->contexts; ctx; ctx = ctx->next) {
+        struct visit visit;
+
+        if (ctx->device != wanted ||
+            cx_cuda_enter(cu, ctx->cu, &visit) != CUDA_SUCCESS)
+            continue;
+        found = is_same(cu, ctx) ? ctx->cu : NULL;
+        cx_cuda_leave(&visit);
+        if (found)
+            return found;
     }
-    primary->id = cx_cuda_ctx_id(cu, primary->cu);
-    return primary->cu;
+    /* The program has memory on this device, so it does use it. */
+    cx_info("memory of device %d belongs to no context, and the program has "
+            "none here: using the device's primary context",
+            ordinal);
+    return cx_cuda_primary(gpu, ordinal, 1);
 }
 
 void cx_cuda_primaries_release(struct cx_gpu *gpu)

@@ -15,7 +15,7 @@
 
 #include "base/gpu.h"
 
-CX_MUST enum cx_status cx_cuda_create(struct cx_gpu **gpu);
+CX_MUST enum cx_status cx_cuda_create(enum cx_sync sync, struct cx_gpu **gpu);
 
 /* Waits for copies under way. Requests still in progress are forgotten, not
  * written to. NULL is allowed. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum cx_status cx_cuda_create(struct cx_gpu **out)
+enum cx_status cx_cuda_create(enum cx_sync sync, struct cx_gpu **out)
 {
     struct cx_gpu *gpu = cx_alloc(1, sizeof(*gpu));
 
@@ -17,6 +17,7 @@ enum cx_status cx_cuda_create(struct cx_gpu **out)
         return CX_ERR_NOMEM;
     }
     gpu->forks = cx_cuda_forks();
+    gpu->sync = sync;
     *out = gpu;
     return CX_OK;
 }
@@ -90,6 +91,8 @@ static void counters(struct cx_gpu *gpu, struct cx_gpu_counters *out)
 
 const struct cx_gpu_ops cx_cuda_ops = {
     .query = cx_cuda_query,
+    .piece = cx_cuda_piece,
+    .settle = cx_cuda_settle,
     .fence = cx_cuda_fence,
     .copy = cx_cuda_copy,
     .copy2d = cx_cuda_copy2d,

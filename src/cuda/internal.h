@@ -37,6 +37,8 @@ struct context {
     struct context *next;
     CUcontext cu;
     unsigned long long id; /* 0 where the driver does not tell */
+    CUdevice device;
+    unsigned long fence; /* the last one that covered this context */
     CUstream stream[NDIRECTIONS];
     CUevent mark[2]; /* for fences: legacy and per-thread default stream */
     struct queue queue[NDIRECTIONS];
@@ -60,11 +62,14 @@ struct pinned {
 
 struct cx_gpu {
     const struct driver *driver; /* NULL until the program has loaded it */
-    unsigned forks;              /* as counted where this was created */
-    struct context *contexts;    /* owned, like the two below */
+    enum cx_sync sync;
+    unsigned forks;           /* as counted where this was created */
+    struct context *contexts; /* owned, like the two below */
     struct primary *primaries;
     struct pinned *pinned;
     unsigned long pending; /* copies under way */
+    unsigned long fences;  /* so far; numbers them */
+    int told_capture;      /* that work could not be waited for: said once */
     uint64_t losses;       /* contexts found to be gone */
     struct cx_gpu_counters count;
 };
@@ -111,13 +116,25 @@ uint64_t cx_cuda_ctx_life(struct cx_gpu *gpu, CUcontext ctx);
 void cx_cuda_host_free(struct cx_gpu *gpu, const struct pinned *pinned);
 /* Waits for our copies and gives everything back, where it still exists. */
 void cx_cuda_contexts_destroy(struct cx_gpu *gpu);
-/* The primary context of a device that the program has in use, or NULL. */
-CUcontext cx_cuda_primary(struct cx_gpu *gpu, int ordinal);
+/* The primary context of a device that the program has in use, or NULL;
+ * `make`: also where nobody has it in use yet. */
+CUcontext cx_cuda_primary(struct cx_gpu *gpu, int ordinal, int make);
+/* A context to work in on this device's memory that names none: the primary
+ * one, the caller's, another one known here; only where there is none at all a
+ * new primary one. NULL when the driver refuses. */
+CUcontext cx_cuda_any_context(struct cx_gpu *gpu, int ordinal);
+/* The calling thread's current context, or NULL. */
+CUcontext cx_cuda_current(const struct driver *cu);
 void cx_cuda_primaries_release(struct cx_gpu *gpu);
 
 /* query.c, fence.c, copy.c, pinned.c: base/gpu.h says what they do */
 CX_MUST enum cx_status cx_cuda_query(struct cx_gpu *gpu, const void *addr,
                                      size_t nbytes, struct cx_mem *out);
+CX_MUST enum cx_status cx_cuda_piece(struct cx_gpu *gpu, const void *addr,
+                                     size_t nbytes, struct cx_mem *out,
+                                     size_t *n);
+CX_MUST enum cx_status cx_cuda_settle(struct cx_gpu *gpu,
+                                      const struct cx_mem *mem);
 CX_MUST enum cx_status cx_cuda_fence(struct cx_gpu *gpu,
                                      const struct cx_mem *mem);
 void cx_cuda_copy(struct cx_gpu *gpu, const struct cx_mem *mem, int to_host,

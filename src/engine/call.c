@@ -100,24 +100,21 @@ static void name_run(const struct cx_team *team, const struct cx_call *call,
         .team = team->id,
         .call = (uint32_t)team->ncalls,
         .signature = signature(call),
+        .src_mem = call->src_mem,
+        .dst_mem = call->dst_mem,
     };
     run->tiling.tile_count =
         choice->tile_bytes > elsize ? choice->tile_bytes / elsize : 1;
     run->tiling.depth = choice->depth;
 }
 
-static enum cx_status find_memory(const struct cx_team *team,
-                                  const struct cx_call *call,
-                                  struct cx_run *run)
+/* Before the buffers are touched. */
+static enum cx_status settle(const struct cx_call *call)
 {
-    size_t nbytes = call->count * run->elsize;
-    enum cx_status status = cx_memory_query(
-        call->dst,
-        call->func == CX_ALLGATHER ? nbytes * (size_t)team->size : nbytes,
-        &run->dst_mem);
+    enum cx_status status = cx_memory_settle(&call->dst_mem);
 
     if (status == CX_OK && call->src != NULL)
-        status = cx_memory_query(call->src, nbytes, &run->src_mem);
+        status = cx_memory_settle(&call->src_mem);
     return status;
 }
 
@@ -258,7 +255,7 @@ static enum cx_status take_part(struct cx_team *team,
     char what[256] = "";
 
     cx_log_hold(cause.text, sizeof(cause.text));
-    status = find_memory(team, call, run);
+    status = settle(call);
     if (status == CX_OK) {
         result->device_bytes = device_bytes(team, call, run);
         status = run_planned(team, call, planned, run, &cause);

@@ -73,7 +73,7 @@ enum cx_status coax_engine_open(const struct cx_mpi_services *svc,
     cx_process.svc = svc;
     cx_process.threaded = svc != NULL && svc->thread_multiple();
     io->gpu_ops = &cx_cuda_ops;
-    if (cx_cuda_create(&io->gpu) != CX_OK)
+    if (cx_cuda_create((enum cx_sync)s->sync, &io->gpu) != CX_OK)
         return CX_ERR_NOMEM;
     *api = (struct cx_engine_api){
         .size = sizeof(*api),
@@ -85,6 +85,7 @@ enum cx_status coax_engine_open(const struct cx_mpi_services *svc,
         .route = cx_call_route,
         .collective = cx_call_run,
         .mem_query = cx_memory_query,
+        .mem_piece = cx_memory_piece,
         .mem_copy2d = cx_memory_copy2d,
         .describe = describe,
         .quiesce = quiesce,

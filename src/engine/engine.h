@@ -131,6 +131,10 @@ CX_MUST enum cx_status cx_call_run(struct cx_team *team,
 
 CX_MUST enum cx_status cx_memory_query(const void *addr, size_t nbytes,
                                        struct cx_mem *out);
+CX_MUST enum cx_status cx_memory_piece(const void *addr, size_t nbytes,
+                                       struct cx_mem *out, size_t *n);
+/* Under COAX_SYNC=device, waits for the program's work. Without the lock. */
+CX_MUST enum cx_status cx_memory_settle(const struct cx_mem *mem);
 CX_MUST enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
                                         void *dst, size_t dpitch,
                                         const void *src, size_t spitch,

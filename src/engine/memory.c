@@ -22,6 +22,25 @@ enum cx_status cx_memory_query(const void *addr, size_t nbytes,
     return status;
 }
 
+enum cx_status cx_memory_piece(const void *addr, size_t nbytes,
+                               struct cx_mem *out, size_t *n)
+{
+    const struct cx_io *io = &cx_process.io;
+    enum cx_status status;
+
+    cx_lock();
+    status = io->gpu_ops->piece(io->gpu, addr, nbytes, out, n);
+    cx_unlock();
+    return status;
+}
+
+enum cx_status cx_memory_settle(const struct cx_mem *mem)
+{
+    const struct cx_io *io = &cx_process.io;
+
+    return io->gpu_ops->settle(io->gpu, mem);
+}
+
 static enum cx_status finish(struct cx_req *req)
 {
     const struct cx_io *io = &cx_process.io;
@@ -46,8 +65,10 @@ static enum cx_status first_way(const struct cx_mem *mem, int to_host,
 {
     const struct cx_io *io = &cx_process.io;
     struct cx_req req = {.status = CX_OK};
-    enum cx_status status;
+    enum cx_status status = cx_memory_settle(mem);
 
+    if (status != CX_OK)
+        return status;
     cx_lock();
     status = io->gpu_ops->fence(io->gpu, mem);
     if (status == CX_OK && rows == 1)

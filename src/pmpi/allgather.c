@@ -89,13 +89,12 @@ static int call_mpi(const void *arg, const void *send, void *recv)
 static enum cx_status packed(struct arguments *a, struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
-    int pack_send = !a->pair.in_place && !a->pair.send.dense,
-        pack_recv = !a->pair.recv.dense;
+    int pack_send = !a->pair.in_place && !cx_buffer_direct(&a->pair.send);
+    int pack_recv = !cx_buffer_direct(&a->pair.recv);
     char *src = pack_send ? cx_alloc(call->count, 1) : NULL;
     char *dst = pack_recv ? cx_alloc(call->count, (size_t)c->size) : NULL;
-    enum cx_status status = cx_pair_query(&a->pair);
+    enum cx_status status = call->failed;
 
-    a->block.mem = a->pair.recv.mem;
     if ((pack_send && src == NULL) || (pack_recv && dst == NULL))
         status = CX_ERR_NOMEM;
     if (status == CX_OK && pack_send)
@@ -104,10 +103,13 @@ static enum cx_status packed(struct arguments *a, struct cx_comm *c,
         status = cx_buffer_pack(&a->block, dst + (size_t)c->rank * call->count);
     if (pack_send)
         call->src = src;
+    else
+        call->src_mem = a->pair.send.mem;
     if (pack_recv)
         call->dst = dst;
-    if (status != CX_OK) /* joins all the same: the others must hear of it */
-        call->failed = status;
+    else
+        call->dst_mem = a->pair.recv.mem;
+    call->failed = status; /* joins all the same: the others must hear of it */
     status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK && pack_recv)
         status = cx_buffer_unpack(&a->pair.recv, dst);
@@ -120,8 +122,12 @@ static enum cx_status packed(struct arguments *a, struct cx_comm *c,
 static enum cx_status engine(struct arguments *a, struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
-    if (a->pair.recv.dense && (a->pair.in_place || a->pair.send.dense))
-        return cx_engine()->collective(c->team, call, result);
+    enum cx_status status = cx_pair_query(&a->pair);
+
+    if (status == CX_OK && a->pair.in_place && !cx_buffer_direct(&a->pair.recv))
+        status = cx_buffer_query(&a->block);
+    if (status != CX_OK)
+        call->failed = status;
     return packed(a, c, call, result);
 }
 

@@ -47,23 +47,23 @@ static int call_mpi(const void *arg, const void *send, void *recv)
                               a->op, a->comm);
 }
 
-/* The engine's call in place on packed host memory, for types with padding. */
+/* The engine's call in place on packed host memory: for types with padding, and
+ * for buffers in several memories. */
 static enum cx_status packed(struct arguments *a, const struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
     const struct cx_buffer *from =
         a->pair.in_place ? &a->pair.recv : &a->pair.send;
     void *bytes = cx_alloc(a->pair.recv.nbytes, 1);
-    enum cx_status status = bytes != NULL ? CX_OK : CX_ERR_NOMEM;
+    enum cx_status status = call->failed;
 
-    if (status == CX_OK)
-        status = cx_pair_query(&a->pair);
+    if (bytes == NULL)
+        status = CX_ERR_NOMEM;
     if (status == CX_OK)
         status = cx_buffer_pack(from, bytes);
     call->src = NULL;
     call->dst = bytes;
-    if (status != CX_OK) /* joins all the same: the others must hear of it */
-        call->failed = status;
+    call->failed = status; /* joins all the same: the others must hear of it */
     status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK)
         status = cx_buffer_unpack(&a->pair.recv, bytes);
@@ -75,9 +75,17 @@ static enum cx_status packed(struct arguments *a, const struct cx_comm *c,
 static enum cx_status engine(struct arguments *a, const struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
-    if (a->pair.recv.size == a->pair.recv.extent)
-        return cx_engine()->collective(c->team, call, result);
-    return packed(a, c, call, result);
+    enum cx_status status = cx_pair_query(&a->pair);
+
+    if (status != CX_OK)
+        call->failed = status;
+    if (a->pair.recv.size != a->pair.recv.extent ||
+        a->pair.recv.mem.kind == CX_MEM_MIXED ||
+        a->pair.send.mem.kind == CX_MEM_MIXED)
+        return packed(a, c, call, result);
+    call->src_mem = a->pair.send.mem;
+    call->dst_mem = a->pair.recv.mem;
+    return cx_engine()->collective(c->team, call, result);
 }
 
 static int serve(const struct cx_quick *facts, const void *sendbuf,

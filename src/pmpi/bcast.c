@@ -43,15 +43,14 @@ static enum cx_status packed(struct cx_comm *c, struct cx_buffer *buf,
                              struct cx_call *call, struct cx_result *result)
 {
     void *bytes = cx_alloc(buf->nbytes, 1);
-    enum cx_status status = bytes != NULL ? CX_OK : CX_ERR_NOMEM;
+    enum cx_status status = call->failed;
 
-    if (status == CX_OK)
-        status = cx_buffer_query(buf);
+    if (bytes == NULL)
+        status = CX_ERR_NOMEM;
     if (status == CX_OK && c->rank == call->root)
         status = cx_buffer_pack(buf, bytes);
     call->dst = bytes;
-    if (status != CX_OK) /* joins all the same: the others must hear of it */
-        call->failed = status;
+    call->failed = status; /* joins all the same: the others must hear of it */
     status = cx_engine()->collective(c->team, call, result);
     if (status == CX_OK && c->rank != call->root)
         status = cx_buffer_unpack(buf, bytes);
@@ -64,9 +63,14 @@ static enum cx_status packed(struct cx_comm *c, struct cx_buffer *buf,
 static enum cx_status engine(struct cx_comm *c, struct cx_buffer *buf,
                              struct cx_call *call, struct cx_result *result)
 {
-    if (buf->dense)
-        return cx_engine()->collective(c->team, call, result);
-    return packed(c, buf, call, result);
+    enum cx_status status = cx_buffer_query(buf);
+
+    if (status != CX_OK)
+        call->failed = status;
+    if (!cx_buffer_direct(buf))
+        return packed(c, buf, call, result);
+    call->dst_mem = buf->mem;
+    return cx_engine()->collective(c->team, call, result);
 }
 
 /* MPI_PROC_NULL takes no part: also for MPI. */

@@ -5,7 +5,7 @@
  * Types are never taken apart: MPI packs and unpacks. What a type does not
  * describe (holes) must not be written on the device, where a kernel may be
  * using it; which bytes those are is learnt by unpacking 0xff into zeros. */
-#include "pmpi/front.h"
+#include "pmpi/sparse.h"
 
 #include <limits.h>
 #include <string.h>
@@ -94,20 +94,70 @@ enum cx_status cx_buffer_init(struct cx_buffer *buf, const void *addr,
     return CX_OK;
 }
 
-static char *first_byte(const struct cx_buffer *buf)
+char *cx_buffer_first_byte(const struct cx_buffer *buf)
 {
     /* MPI_BOTTOM is a null address: unsigned arithmetic keeps that defined. */
     return (char *)((uintptr_t)buf->addr + (uintptr_t)buf->low);
 }
 
+/* All bytes of the span are the type's, and of one array. */
+static int is_solid(const struct cx_buffer *buf)
+{
+    return buf->span == buf->nbytes && buf->addr != NULL;
+}
+
+/* One array in several memories can only be a range that the program has
+ * mapped itself, chunk by chunk; else it runs past its allocation. */
+static enum cx_status check_solid(const struct cx_buffer *buf)
+{
+    const char *first = cx_buffer_first_byte(buf);
+    struct cx_mem mem;
+    size_t at, n;
+
+    for (at = 0; at < buf->span; at += n) {
+        enum cx_status status =
+            cx_buffer_mem_piece(first + at, buf->span - at, &mem, &n);
+
+        if (status != CX_OK)
+            return status;
+        if (mem.loose)
+            continue;
+        cx_error("the buffer at %p of %zu bytes is %s memory only up to byte "
+                 "%zu: it runs past its allocation; check address and count",
+                 (const void *)first, buf->span,
+                 cx_mem_on_gpu(&mem) ? "GPU" : "host", at + n);
+        return CX_ERR_ARG;
+    }
+    return CX_OK;
+}
+
+/* What is asked when: the two ends always (one question where they lie on one
+ * host page). That decides for memory on a GPU. A host buffer without holes is
+ * one array. One with holes is followed by its type where GPU memory could be
+ * between its ends at all: over spans of 64 KiB. */
 enum cx_status cx_buffer_query(struct cx_buffer *buf)
 {
+    enum { BLOCK = 64 << 10 };
+    enum cx_status status;
+    int mixed = 0;
+
     memset(&buf->mem, 0, sizeof(buf->mem));
     buf->mem.device = -1;
     if (buf->nbytes == 0 || !cx_front_libcuda() ||
-        cx_range_is_host(first_byte(buf), buf->span))
+        cx_range_is_host(cx_buffer_first_byte(buf), buf->span))
         return CX_OK;
-    return cx_buffer_mem_query(first_byte(buf), buf->span, &buf->mem);
+    status =
+        cx_buffer_mem_query(cx_buffer_first_byte(buf), buf->span, &buf->mem);
+    if (status != CX_OK)
+        return status;
+    if (buf->mem.kind == CX_MEM_MIXED)
+        return is_solid(buf) ? check_solid(buf) : CX_OK;
+    if (cx_mem_on_gpu(&buf->mem) || is_solid(buf) || buf->span < BLOCK)
+        return CX_OK;
+    status = cx_pieces_mixed(buf, &mixed);
+    if (mixed)
+        buf->mem = (struct cx_mem){.kind = CX_MEM_MIXED, .device = -1};
+    return status;
 }
 
 /* MPICH 4.0.2 refuses to pack from a null address, which MPI_BOTTOM is: names
@@ -193,28 +243,20 @@ static void *rebase(const struct cx_buffer *buf, void *host)
     return (void *)((uintptr_t)host - (uintptr_t)buf->low);
 }
 
-/* Which bytes of the span does the type describe? Owned by the caller. */
-static enum cx_status make_mask(const struct cx_buffer *buf,
-                                unsigned char **out)
+enum cx_status cx_buffer_mark(const struct cx_buffer *buf, void *image)
 {
     unsigned char *ones = cx_alloc(buf->nbytes, 1);
-    unsigned char *mask = cx_alloc(buf->span, 1);
     enum cx_status status = CX_ERR_NOMEM;
 
-    if (ones != NULL && mask != NULL) {
+    if (ones != NULL) {
         memset(ones, 0xff, buf->nbytes);
-        status = mpi_unpack(buf, ones, rebase(buf, mask));
+        status = mpi_unpack(buf, ones, rebase(buf, image));
     }
     cx_free(ones);
-    if (status == CX_OK)
-        *out = mask;
-    else
-        cx_free(mask);
     return status;
 }
 
-/* The next run of described bytes at or after `at`; 0 when there is none. */
-static size_t next_run(const unsigned char *mask, size_t span, size_t *at)
+size_t cx_buffer_next_run(const unsigned char *mask, size_t span, size_t *at)
 {
     const unsigned char *start, *end;
 
@@ -233,15 +275,15 @@ static size_t next_run(const unsigned char *mask, size_t span, size_t *at)
 static enum cx_status scatter(const struct cx_buffer *buf,
                               const unsigned char *mask, const char *host)
 {
-    char *device = first_byte(buf);
-    size_t at = 0, width = next_run(mask, buf->span, &at);
+    char *device = cx_buffer_first_byte(buf);
+    size_t at = 0, width = cx_buffer_next_run(mask, buf->span, &at);
     enum cx_status status = CX_OK;
 
     while (width > 0 && status == CX_OK) {
         size_t first = at, rows = 1, pitch = width, next_width;
 
         for (at += width;; at += width, rows++) {
-            next_width = next_run(mask, buf->span, &at);
+            next_width = cx_buffer_next_run(mask, buf->span, &at);
             if (rows == 1)
                 pitch = at - first;
             if (next_width != width || at != first + rows * pitch)
@@ -254,59 +296,84 @@ static enum cx_status scatter(const struct cx_buffer *buf,
     return status;
 }
 
+enum cx_status cx_buffer_copy_image(const struct cx_buffer *buf, char *image,
+                                    int to_host)
+{
+    struct cx_sparse sparse;
+    enum cx_status status = cx_sparse_open(&sparse, buf);
+
+    if (status != CX_OK)
+        return status;
+    status = cx_sparse_copy(&sparse, buf, image, to_host);
+    cx_sparse_close(&sparse);
+    return status;
+}
+
 enum cx_status cx_buffer_write_back(const struct cx_buffer *buf,
                                     const char *host)
 {
     unsigned char *mask;
     enum cx_status status;
 
+    if (buf->mem.kind == CX_MEM_MIXED) /* the image is only read */
+        return cx_buffer_copy_image(buf, (char *)(uintptr_t)host, 0);
     if (buf->dense)
-        return cx_buffer_mem_copy(&buf->mem, 0, first_byte(buf), host,
+        return cx_buffer_mem_copy(&buf->mem, 0, cx_buffer_first_byte(buf), host,
                                   buf->span);
-    status = make_mask(buf, &mask);
-    if (status != CX_OK)
-        return status;
-    status = scatter(buf, mask, host);
+    mask = cx_alloc(buf->span, 1);
+    if (mask == NULL)
+        return CX_ERR_NOMEM;
+    status = cx_buffer_mark(buf, mask);
+    if (status == CX_OK)
+        status = scatter(buf, mask, host);
     cx_free(mask);
     return status;
 }
 
 enum cx_status cx_buffer_pack(const struct cx_buffer *buf, void *packed)
 {
-    enum cx_status status;
-    void *host;
+    struct cx_mirror mirror;
+    enum cx_status status = cx_mirror_open(&mirror, buf, 1);
 
-    if (buf->nbytes == 0)
-        return CX_OK;
-    if (!cx_mem_on_gpu(&buf->mem))
-        return mpi_pack(buf, buf->addr, packed);
-    host = cx_alloc(buf->span, 1);
-    if (host == NULL)
-        return CX_ERR_NOMEM;
-    status = cx_buffer_mem_copy(&buf->mem, 1, host, first_byte(buf), buf->span);
-    if (status == CX_OK)
-        status = mpi_pack(buf, rebase(buf, host), packed);
-    cx_free(host);
+    if (status == CX_OK && buf->nbytes > 0)
+        status = mpi_pack(buf, mirror.addr, packed);
+    if (cx_mirror_close(&mirror, buf, 0) != CX_OK && status == CX_OK)
+        status = CX_ERR_GPU;
     return status;
 }
 
 enum cx_status cx_buffer_unpack(const struct cx_buffer *buf, const void *packed)
 {
-    enum cx_status status;
-    void *host;
+    struct cx_mirror mirror;
+    enum cx_status status = cx_mirror_open(&mirror, buf, 0), closed;
 
-    if (buf->nbytes == 0)
-        return CX_OK;
-    if (!cx_mem_on_gpu(&buf->mem))
-        return mpi_unpack(buf, packed, buf->addr);
-    host = cx_alloc(buf->span, 1);
-    if (host == NULL)
+    if (status == CX_OK && buf->nbytes > 0)
+        status = mpi_unpack(buf, packed, mirror.addr);
+    closed = cx_mirror_close(&mirror, buf, status == CX_OK);
+    return status != CX_OK ? status : closed;
+}
+
+static enum cx_status open_sparse(struct cx_mirror *mirror,
+                                  const struct cx_buffer *buf, int copy_in)
+{
+    struct cx_sparse *sparse = cx_alloc(1, sizeof(*sparse));
+    enum cx_status status;
+
+    if (sparse == NULL)
         return CX_ERR_NOMEM;
-    status = mpi_unpack(buf, packed, rebase(buf, host));
-    if (status == CX_OK)
-        status = cx_buffer_write_back(buf, host);
-    cx_free(host);
-    return status;
+    status = cx_sparse_open(sparse, buf);
+    if (status == CX_OK && copy_in) {
+        status = cx_sparse_copy(sparse, buf, sparse->image, 1);
+        if (status != CX_OK)
+            cx_sparse_close(sparse);
+    }
+    if (status != CX_OK) {
+        cx_free(sparse);
+        return status;
+    }
+    mirror->sparse = sparse;
+    mirror->addr = rebase(buf, sparse->image);
+    return CX_OK;
 }
 
 enum cx_status cx_mirror_open(struct cx_mirror *mirror,
@@ -314,17 +381,18 @@ enum cx_status cx_mirror_open(struct cx_mirror *mirror,
 {
     enum cx_status status = CX_OK;
 
-    mirror->host = NULL;
-    mirror->addr = buf->addr;
+    *mirror = (struct cx_mirror){.addr = buf->addr};
     if (buf->nbytes == 0 || !cx_mem_on_gpu(&buf->mem))
         return CX_OK;
-    mirror->host = cx_alloc(buf->span, 1);
     mirror->addr = NULL;
+    if (buf->mem.kind == CX_MEM_MIXED)
+        return open_sparse(mirror, buf, copy_in);
+    mirror->host = cx_alloc(buf->span, 1);
     if (mirror->host == NULL)
         return CX_ERR_NOMEM;
     if (copy_in)
-        status = cx_buffer_mem_copy(&buf->mem, 1, mirror->host, first_byte(buf),
-                                    buf->span);
+        status = cx_buffer_mem_copy(&buf->mem, 1, mirror->host,
+                                    cx_buffer_first_byte(buf), buf->span);
     mirror->addr = rebase(buf, mirror->host);
     return status;
 }
@@ -334,6 +402,15 @@ enum cx_status cx_mirror_close(struct cx_mirror *mirror,
 {
     enum cx_status status = CX_OK;
 
+    if (mirror->sparse != NULL) {
+        if (copy_out)
+            status =
+                cx_sparse_copy(mirror->sparse, buf, mirror->sparse->image, 0);
+        cx_sparse_close(mirror->sparse);
+        cx_free(mirror->sparse);
+        mirror->sparse = NULL;
+        return status;
+    }
     if (mirror->host != NULL && copy_out)
         status = cx_buffer_write_back(buf, mirror->host);
     cx_free(mirror->host);

@@ -277,8 +277,11 @@ const char *cx_engine_path(void);
 /* --- memory.c: memory kinds and copies, with the engine or without ---------
  */
 
+/* As query and piece of base/gpu.h; copies are complete on return. */
 CX_MUST enum cx_status cx_buffer_mem_query(const void *addr, size_t nbytes,
                                            struct cx_mem *out);
+CX_MUST enum cx_status cx_buffer_mem_piece(const void *addr, size_t nbytes,
+                                           struct cx_mem *out, size_t *n);
 CX_MUST enum cx_status cx_buffer_mem_copy(const struct cx_mem *mem, int to_host,
                                           void *dst, const void *src,
                                           size_t nbytes);
@@ -294,6 +297,18 @@ CX_MUST enum cx_status cx_buffer_mem_copy2d(const struct cx_mem *mem,
 /* 1: these bytes cannot be a GPU's, and the driver need not be asked; 0: it
  * must be. */
 int cx_range_is_host(const void *addr, size_t nbytes);
+
+/* --- plain.c: the same by the driver alone, for a rank without engine ------
+ */
+
+CX_MUST enum cx_status cx_plain_query(const void *addr, size_t nbytes,
+                                      struct cx_mem *out);
+CX_MUST enum cx_status cx_plain_piece(const void *addr, size_t nbytes,
+                                      struct cx_mem *out, size_t *n);
+CX_MUST enum cx_status cx_plain_copy2d(const struct cx_mem *mem, int to_host,
+                                       void *dst, size_t dpitch,
+                                       const void *src, size_t spitch,
+                                       size_t width, size_t rows);
 
 /* --- handles.c: MPI handles to engine enums --------------------------------
  */
@@ -330,6 +345,11 @@ CX_MUST enum cx_status cx_buffer_recount(struct cx_buffer *buf,
                                          const void *addr, MPI_Count count);
 /* Fills buf->mem; host without asking when the driver is not loaded. */
 CX_MUST enum cx_status cx_buffer_query(struct cx_buffer *buf);
+/* May the engine have the buffer as it is (else packed)? After the query. */
+static inline int cx_buffer_direct(const struct cx_buffer *buf)
+{
+    return buf->dense && buf->mem.kind != CX_MEM_MIXED;
+}
 /* Between the user's layout, on any memory, and nbytes of packed host memory.
  */
 CX_MUST enum cx_status cx_buffer_pack(const struct cx_buffer *buf,
@@ -337,14 +357,27 @@ CX_MUST enum cx_status cx_buffer_pack(const struct cx_buffer *buf,
 CX_MUST enum cx_status cx_buffer_unpack(const struct cx_buffer *buf,
                                         const void *packed);
 
+/* Between a buffer in several memories and a host image of its span, holes
+ * excepted. */
+CX_MUST enum cx_status cx_buffer_copy_image(const struct cx_buffer *buf,
+                                            char *image, int to_host);
 /* Brings a whole host image of the span to the device, holes excepted. */
 CX_MUST enum cx_status cx_buffer_write_back(const struct cx_buffer *buf,
                                             const char *host);
 
+/* For sparse.c: the first byte touched; 0xff to all bytes that the type
+ * describes in a host image of the span; the next run of 0xff at or after
+ * `*at`, 0 when there is none. */
+char *cx_buffer_first_byte(const struct cx_buffer *buf);
+CX_MUST enum cx_status cx_buffer_mark(const struct cx_buffer *buf, void *image);
+size_t cx_buffer_next_run(const unsigned char *mask, size_t span, size_t *at);
+
+struct cx_sparse;
 /* A host stand-in for a device buffer during one MPI call. */
 struct cx_mirror {
     void *host; /* owned; NULL when the user's buffer is used as it is */
     void *addr; /* what to give to MPI; NULL when open found no memory */
+    struct cx_sparse *sparse; /* owned; of a buffer in several memories */
 };
 CX_MUST enum cx_status cx_mirror_open(struct cx_mirror *mirror,
                                       const struct cx_buffer *buf, int copy_in);

@@ -122,7 +122,7 @@ enum cx_status cx_region_locate(struct cx_region *region)
 static int same_memory(const struct cx_mem *a, const struct cx_mem *b)
 {
     return a->kind == b->kind && a->ctx == b->ctx &&
-           a->buffer_id == b->buffer_id;
+           a->buffer_id == b->buffer_id && a->kind != CX_MEM_MIXED;
 }
 
 /* A stretch of bytes that is copied as one. */
@@ -130,6 +130,7 @@ struct run {
     uintptr_t at;
     size_t nbytes;
     const struct cx_mem *mem;
+    const struct cx_buffer *block; /* the first */
 };
 
 /* The run that begins with block `*i`: it and those that follow without a gap;
@@ -137,7 +138,7 @@ struct run {
 static struct run next_run(const struct cx_blocks *list, size_t *i)
 {
     const struct cx_buffer *block = &list->block[*i];
-    struct run run = {first_byte(block), block->span, &block->mem};
+    struct run run = {first_byte(block), block->span, &block->mem, block};
 
     for (++*i; *i < list->n; ++*i) {
         block = &list->block[*i];
@@ -158,6 +159,8 @@ static enum cx_status copy_rows(const struct cx_region *region, int to_host,
     char *user = (char *)run->at;
     size_t row;
 
+    if (run->mem->kind == CX_MEM_MIXED)
+        return cx_buffer_copy_image(run->block, host, to_host);
     if (cx_mem_on_gpu(run->mem))
         return cx_buffer_mem_copy2d(run->mem, to_host, to_host ? host : user,
                                     pitch, to_host ? user : host, pitch,

@@ -29,7 +29,7 @@ static int one_life(void)
     void *pinned;
     int good;
 
-    if (cx_cuda_create(&gpu) != CX_OK)
+    if (cx_cuda_create(CX_SYNC_DEFAULT, &gpu) != CX_OK)
         return 0;
     rc = OPS->query(gpu, dev, N, &mem);
     if (rc != CX_ERR_ARG) /* one end answered, the other did not */

@@ -62,6 +62,92 @@ static void writes(CUstream stream)
     device_free(other);
 }
 
+/* Another context of the program writes there: its own current one to memory of
+ * another device, or any to managed memory. */
+static void other_context(CUcontext ctx0)
+{
+    CUcontext ctx1;
+    CUdeviceptr managed;
+    struct cx_mem mem = query(gpu, dev, N);
+
+    CU(cuDevicePrimaryCtxRetain(&ctx1, 1));
+    CU(cuCtxSetCurrent(ctx1));
+    CU(cuCtxEnablePeerAccess(ctx0, 0));
+    queue_writes(5, NULL);
+    CHECK(OPS->fence(gpu, &mem) == CX_OK);
+    copy(gpu, &mem, 1, buf, dev, N);
+    CHECK(all_are(buf, N, 5));
+    CHECK(current() == ctx1);
+
+    CU(cuCtxSetCurrent(ctx0));
+    CU(cuMemAllocManaged(&managed, N, CU_MEM_ATTACH_GLOBAL));
+    mem = query(gpu, (void *)(uintptr_t)managed, N);
+    CHECK(mem.kind == CX_MEM_MANAGED && mem.ctx == ctx0);
+    CU(cuCtxSetCurrent(ctx1));
+    for (int i = 1; i < BEFORE; i++)
+        device_set((void *)(uintptr_t)managed, 0, N, NULL);
+    device_set((void *)(uintptr_t)managed, 4, N, NULL);
+    CU(cuCtxSetCurrent(NULL));
+    CHECK(OPS->fence(gpu, &mem) == CX_OK);
+    copy(gpu, &mem, 1, buf, (void *)(uintptr_t)managed, N);
+    CHECK(all_are(buf, N, 4));
+    CHECK(current() == NULL);
+    CU(cuCtxSetCurrent(ctx0));
+    CU(cuMemFree_v2(managed));
+    CU(cuDevicePrimaryCtxRelease_v2(1));
+}
+
+/* A context that the program has destroyed is not waited for, and no error. */
+static void destroyed_context(CUcontext ctx0)
+{
+    struct cx_mem mem = query(gpu, dev, N), its;
+    CUcontext created;
+    CUdeviceptr managed;
+    char *theirs;
+
+    CU(cuCtxCreate_v2(&created, 0, 0));
+    theirs = device_alloc(N);
+    its = query(gpu, theirs, N);
+    CHECK(its.ctx == created && OPS->fence(gpu, &its) == CX_OK);
+    CU(cuCtxDestroy_v2(created));
+    CU(cuCtxSetCurrent(ctx0));
+    CU(cuMemAllocManaged(&managed, N, CU_MEM_ATTACH_GLOBAL));
+    mem = query(gpu, (void *)(uintptr_t)managed, N);
+    CHECK(OPS->fence(gpu, &mem) == CX_OK);
+    CU(cuMemFree_v2(managed));
+}
+
+/* COAX_SYNC: none does not wait for anything; device waits for all streams, of
+ * which a non-blocking one is nobody else's business. */
+static void settings(void)
+{
+    struct cx_gpu *none = gpu_new_sync(CX_SYNC_NONE);
+    struct cx_gpu *device = gpu_new_sync(CX_SYNC_DEVICE);
+    struct cx_gpu *const all[] = {none, gpu, device};
+    struct cx_mem mem = query(gpu, dev, N);
+    CUstream own;
+
+    CU(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2; k++) {
+            CUstream stream = k ? own : NULL;
+
+            device_set(dev, 1, N, NULL);
+            CU(cuCtxSynchronize());
+            queue_writes(9, stream);
+            CHECK(OPS->settle(all[i], &mem) == CX_OK);
+            CHECK(OPS->fence(all[i], &mem) == CX_OK);
+            copy(all[i], &mem, 1, buf, dev, N);
+            CHECK(all_are(buf, N, 9) ==
+                  (all[i] == device || (all[i] == gpu && stream == NULL)));
+            CU(cuCtxSynchronize());
+        }
+    }
+    CU(cuStreamDestroy_v2(own));
+    cx_cuda_destroy(none);
+    cx_cuda_destroy(device);
+}
+
 /* A fence is for what was queued before it: later work of the program may
  * overtake our copies but is not held up for ever. */
 static void host_memory(void)
@@ -103,7 +189,10 @@ int main(void)
     writes(NULL);
     writes(CU_STREAM_PER_THREAD);
     writes(blocking);
+    other_context(ctx);
+    settings();
     app.sim->set_delay_us(0);
+    destroyed_context(ctx);
     host_memory();
     capturing();
     CHECK(current() == ctx);

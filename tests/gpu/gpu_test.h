@@ -55,6 +55,8 @@
     X(cuMemcpyHtoD_v2)                                                         \
     X(cuMemcpyDtoH_v2)                                                         \
     X(cuMemcpyDtoDAsync_v2)                                                    \
+    X(cuCtxEnablePeerAccess)                                                   \
+    X(cuStreamSynchronize)                                                     \
     X(cuStreamCreate)                                                          \
     X(cuStreamDestroy_v2)
 
@@ -164,12 +166,17 @@ static inline CUcontext current(void)
     return ctx;
 }
 
-static inline struct cx_gpu *gpu_new(void)
+static inline struct cx_gpu *gpu_new_sync(enum cx_sync sync)
 {
     struct cx_gpu *gpu = NULL;
 
-    CHECK(cx_cuda_create(&gpu) == CX_OK);
+    CHECK(cx_cuda_create(sync, &gpu) == CX_OK);
     return gpu;
+}
+
+static inline struct cx_gpu *gpu_new(void)
+{
+    return gpu_new_sync(CX_SYNC_DEFAULT);
 }
 
 static inline struct cx_mem query(struct cx_gpu *gpu, const void *ptr, size_t n)

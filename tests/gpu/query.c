@@ -103,21 +103,69 @@ static void registered(void)
     free(pages);
 }
 
-/* A buffer whose ends are not one kind of memory. */
+/* A range whose ends are not one kind of memory. */
 static void ends(void)
 {
+    size_t past = (size_t)1 << 40, apart;
     struct cx_mem mem = {.device = 77};
-    size_t past = (size_t)1 << 40;
 
-    CHECK(OPS->query(gpu, dev0, past, &mem) == CX_ERR_ARG);
-    CHECK(OPS->query(gpu, dev0 - past, past + 1, &mem) == CX_ERR_ARG);
-    CHECK(mem.device == 77); /* written on success only */
-    if (dev1 > dev0)
-        CHECK(OPS->query(gpu, dev0, (size_t)(dev1 - dev0) + 1, &mem) ==
-              CX_ERR_ARG);
-    else
-        CHECK(OPS->query(gpu, dev1, (size_t)(dev0 - dev1) + 1, &mem) ==
-              CX_ERR_ARG);
+    CHECK(kind(dev0, past) == CX_MEM_MIXED);
+    CHECK(kind(dev0 - past, past + 1) == CX_MEM_MIXED);
+    apart = (size_t)(dev1 > dev0 ? dev1 - dev0 : dev0 - dev1);
+    CHECK(kind(dev1 > dev0 ? dev0 : dev1, apart + 1) == CX_MEM_MIXED);
+    mem = query(gpu, dev0, past);
+    CHECK(cx_mem_on_gpu(&mem) && !mem.ctx && mem.device == -1);
+}
+
+static size_t piece(const void *ptr, size_t n, struct cx_mem *mem)
+{
+    size_t reach = 0;
+
+    CHECK(OPS->piece(gpu, ptr, n, mem, &reach) == CX_OK);
+    CHECK(reach > 0 && reach <= n);
+    return reach;
+}
+
+/* Two allocations, perhaps side by side: not one memory, though of one context.
+ * A piece ends where its allocation does. */
+static void pieces(void)
+{
+    char *a = device_alloc(N), *b = device_alloc(N), *low, *high;
+    struct cx_mem mem;
+
+    low = a < b ? a : b;
+    high = a < b ? b : a;
+    CHECK(kind(low, (size_t)(high - low) + N) == CX_MEM_MIXED);
+    CHECK(kind(low + N - 1, (size_t)(high - low) - N + 2) == CX_MEM_MIXED);
+    CHECK(piece(low, (size_t)(high - low) + N, &mem) == N);
+    check_device(&mem, 0, ctx0);
+    CHECK(piece(low + 5, N + 1, &mem) == N - 5);
+    CHECK(piece(low + N - 1, 9, &mem) == 1);
+    CHECK(piece(low, 12, &mem) == 12);
+    CHECK(piece(dev1 + 7, (size_t)1 << 40, &mem) == N - 7);
+    check_device(&mem, 1, ctx1);
+    /* Host memory may end at the next block that CUDA could have. */
+    CHECK(piece(plain, sizeof(plain), &mem) <= sizeof(plain));
+    CHECK(mem.kind == CX_MEM_HOST && !mem.ctx);
+    CHECK(((uintptr_t)plain + piece(plain, 1 << 20, &mem)) % (64 << 10) == 0);
+    device_free(a);
+    device_free(b);
+}
+
+/* Of a host buffer within one page one end is asked, else both. */
+static void questions(void)
+{
+    char *page = aligned_alloc(4096, 2 * 4096);
+    uint64_t before = calls("cuPointerGetAttributes");
+
+    CHECK(page && kind(page, 4096) == CX_MEM_HOST);
+    CHECK(calls("cuPointerGetAttributes") == before + 1);
+    CHECK(kind(page + 4095, 2) == CX_MEM_HOST);
+    CHECK(calls("cuPointerGetAttributes") == before + 3);
+    CHECK(kind(dev0, 2) == CX_MEM_DEVICE);
+    CHECK(calls("cuPointerGetAttributes") == before + 5);
+    CHECK(calls("cuPointerGetAttribute") == 0);
+    free(page);
 }
 
 /* The same address again is another buffer. */
@@ -213,6 +261,8 @@ int main(void)
     kinds();
     registered();
     ends();
+    pieces();
+    questions();
     reused_address();
     threads();
     children();

@@ -66,7 +66,7 @@ static enum cx_mem_kind pick_kind(struct cluster *cluster,
         return CX_MEM_HOST;
     if (placement == ON_GPU)
         return CX_MEM_DEVICE;
-    return (enum cx_mem_kind)rng_below(&cluster->rng, CX_NMEM_KINDS);
+    return (enum cx_mem_kind)rng_below(&cluster->rng, CX_MEM_MIXED);
 }
 
 /* A guarded buffer, at any alignment on the host. */

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pieces.c - is a host buffer with holes on the host all the way?
+ *
+ * Its ends are on the host; what lies in between decides whether MPI may see
+ * it. MPI lets a buffer leave one array only by byte displacements (a struct or
+ * an hindexed type, as a rule with MPI_BOTTOM); so these constructors are
+ * followed to their parts, and of everything else the two ends count. No type
+ * is copied by what is found here: it only says which way is safe.
+ *
+ * Address space goes to CUDA in blocks of 64 KiB at least, so one answer serves
+ * for all described bytes of such a block, and no GPU memory fits between two
+ * host bytes that are closer. A plain array of structs costs one call of MPI
+ * and no question to the driver beyond the two ends. */
+#include "pmpi/sparse.h"
+
+#include "base/alloc.h"
+
+#define BLOCK ((uintptr_t)64 << 10)
+#define MAX_DEPTH 16
+
+struct walk {
+    uintptr_t asked; /* block number + 1 of the last question; 0: none */
+    int mixed;       /* or unknown: the walk is over */
+    enum cx_status status;
+};
+
+/* What a type is made of, one level down. */
+struct contents {
+    int combiner, nints, naddrs, ntypes;
+    int *ints; /* owned, like the two below */
+    MPI_Aint *addrs;
+    MPI_Datatype *types; /* each to be freed where it is derived */
+};
+
+/* A type as a part of another one. */
+struct part {
+    MPI_Datatype type;
+    MPI_Count lb, extent, true_lb, true_extent;
+    int scattered; /* has byte displacements that may lead out of an array */
+};
+
+static int over(const struct walk *w)
+{
+    return w->mixed || w->status != CX_OK;
+}
+
+static void ask(struct walk *w, uintptr_t addr)
+{
+    struct cx_mem mem;
+
+    if (over(w) || addr / BLOCK + 1 == w->asked)
+        return;
+    w->asked = addr / BLOCK + 1;
+    w->status = cx_buffer_mem_query((const void *)addr, 1, &mem);
+    if (w->status == CX_OK && cx_mem_on_gpu(&mem))
+        w->mixed = 1;
+}
+
+static int get_envelope(MPI_Datatype type, struct contents *c)
+{
+    return cx_mpi.Type_get_envelope(type, &c->nints, &c->naddrs, &c->ntypes,
+                                    &c->combiner) == MPI_SUCCESS;
+}
+
+static void close_contents(struct contents *c)
+{
+    struct contents child;
+
+    for (int i = 0; i < c->ntypes; i++) {
+        if (get_envelope(c->types[i], &child) &&
+            child.combiner != MPI_COMBINER_NAMED)
+            cx_mpi.Type_free(&c->types[i]);
+    }
+    cx_free(c->ints);
+    cx_free(c->addrs);
+    cx_free(c->types);
+}
+
+/* After get_envelope; 0 when MPI does not tell. Close it when it does. */
+static int open_contents(MPI_Datatype type, struct contents *c)
+{
+    c->ints = cx_alloc((size_t)c->nints + 1, sizeof(*c->ints));
+    c->addrs = cx_alloc((size_t)c->naddrs + 1, sizeof(*c->addrs));
+    c->types = cx_alloc((size_t)c->ntypes + 1, sizeof(MPI_Datatype));
+    if (c->ints != NULL && c->addrs != NULL && c->types != NULL &&
+        cx_mpi.Type_get_contents(type, c->nints, c->naddrs, c->ntypes, c->ints,
+                                 c->addrs, c->types) == MPI_SUCCESS)
+        return 1;
+    c->ntypes = 0;
+    close_contents(c);
+    return 0;
+}
+
+static int has_byte_displacements(int combiner)
+{
+    return combiner == MPI_COMBINER_STRUCT ||
+           combiner == MPI_COMBINER_HINDEXED ||
+           combiner == MPI_COMBINER_HINDEXED_BLOCK ||
+           combiner == MPI_COMBINER_HVECTOR;
+}
+
+/* 0 when MPI does not tell. */
+static int look(MPI_Datatype type, struct part *part, int depth)
+{
+    struct contents c = {0};
+    struct part child;
+    int known = 1;
+
+    part->type = type;
+    part->scattered = 0;
+    if (depth > MAX_DEPTH || !get_envelope(type, &c) ||
+        cx_mpi.Type_get_extent_x(type, &part->lb, &part->extent) !=
+            MPI_SUCCESS ||
+        cx_mpi.Type_get_true_extent_x(type, &part->true_lb,
+                                      &part->true_extent) != MPI_SUCCESS)
+        return 0;
+    if (c.combiner == MPI_COMBINER_NAMED ||
+        part->true_extent < (MPI_Count)BLOCK)
+        return 1;
+    part->scattered = has_byte_displacements(c.combiner);
+    if (part->scattered)
+        return 1;
+    if (!open_contents(type, &c))
+        return 0;
+    for (int i = 0; i < c.ntypes && known; i++) {
+        known = look(c.types[i], &child, depth + 1);
+        part->scattered |= child.scattered;
+    }
+    close_contents(&c);
+    return known;
+}
+
+/* `count` elements in one array at `base`: its ends. */
+static void ask_ends(struct walk *w, uintptr_t base, MPI_Count count,
+                     const struct part *p)
+{
+    uintptr_t first = base + (uintptr_t)p->true_lb;
+    uintptr_t last = first + (uintptr_t)((count - 1) * p->extent);
+
+    if (count <= 0 || p->true_extent <= 0)
+        return;
+    ask(w, p->extent < 0 ? last : first);
+    ask(w, (p->extent < 0 ? first : last) + (uintptr_t)p->true_extent - 1);
+}
+
+static void walk_part(struct walk *w, uintptr_t base, MPI_Count count,
+                      const struct part *p, int depth);
+
+/* What a struct, hindexed or hvector type puts at its displacements. */
+static void walk_displaced(struct walk *w, uintptr_t base,
+                           const struct contents *c, int depth)
+{
+    struct part part = {0};
+    int blocklength, n = c->ints[0];
+
+    for (int i = 0; i < n && !over(w); i++) {
+        if ((i == 0 || c->combiner == MPI_COMBINER_STRUCT) &&
+            !look(c->types[i], &part, depth))
+            w->mixed = 1;
+        blocklength = c->combiner == MPI_COMBINER_HINDEXED_BLOCK ||
+                              c->combiner == MPI_COMBINER_HVECTOR
+                          ? c->ints[1]
+                          : c->ints[1 + i];
+        walk_part(w,
+                  c->combiner == MPI_COMBINER_HVECTOR
+                      ? base + (uintptr_t)i * (uintptr_t)c->addrs[0]
+                      : base + (uintptr_t)c->addrs[i],
+                  blocklength, &part, depth);
+    }
+}
+
+/* One element of a scattered type. Those that only repeat another type are
+ * followed; a vector or the like of scattered parts is not. */
+static void walk_element(struct walk *w, uintptr_t base,
+                         const struct contents *c, int depth)
+{
+    struct part part;
+
+    if (has_byte_displacements(c->combiner)) {
+        walk_displaced(w, base, c, depth);
+    } else if ((c->combiner == MPI_COMBINER_DUP ||
+                c->combiner == MPI_COMBINER_RESIZED ||
+                c->combiner == MPI_COMBINER_CONTIGUOUS) &&
+               look(c->types[0], &part, depth)) {
+        walk_part(w, base,
+                  c->combiner == MPI_COMBINER_CONTIGUOUS ? c->ints[0] : 1,
+                  &part, depth);
+    } else {
+        w->mixed = 1;
+    }
+}
+
+static void walk_part(struct walk *w, uintptr_t base, MPI_Count count,
+                      const struct part *p, int depth)
+{
+    struct contents c = {0};
+
+    if (over(w))
+        return;
+    if (!p->scattered) {
+        ask_ends(w, base, count, p);
+        return;
+    }
+    if (!get_envelope(p->type, &c) || !open_contents(p->type, &c)) {
+        w->mixed = 1;
+        return;
+    }
+    for (MPI_Count i = 0; i < count && !over(w); i++)
+        walk_element(w, base + (uintptr_t)(i * p->extent), &c, depth + 1);
+    close_contents(&c);
+}
+
+enum cx_status cx_pieces_mixed(const struct cx_buffer *buf, int *mixed)
+{
+    struct walk w = {.status = CX_OK};
+    struct part part;
+
+    if (look(buf->type, &part, 0))
+        walk_part(&w, (uintptr_t)buf->addr, buf->count, &part, 0);
+    else
+        w.mixed = 1;
+    *mixed = w.mixed;
+    return w.status;
+}
