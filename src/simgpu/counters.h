@@ -58,6 +58,8 @@ struct simgpu_counters {
     uint64_t order_errors; /* uses of pool memory out of stream order */
     uint64_t streams_live;
     uint64_t events_live;
+    uint64_t kernels;       /* launches that were accepted */
+    uint64_t kernel_faults; /* kernels that did not come to their end */
     uint64_t graph_launches;
     uint64_t captures_broken; /* invalidated */
     struct simgpu_fn_counter fn[SIMGPU_FN_MAX];

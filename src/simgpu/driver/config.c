@@ -144,6 +144,11 @@ static bool expand_path(char *path, const char *value)
     return n > 0;
 }
 
+static bool read_kernels(struct sim_config *c, const char *value)
+{
+    return expand_path(c->kernels, value);
+}
+
 static bool read_counters(struct sim_config *c, const char *value)
 {
     return expand_path(c->counters, value);
@@ -183,6 +188,7 @@ static const struct setting {
      "kernel:500,legacy:20 for copy, memset, kernel, graph and for streams: "
      "legacy, thread, blocking, nonblocking"},
     {"SIMGPU_FAIL", read_fail, "FUNCTION:CALL=ERROR,..."},
+    {"SIMGPU_KERNELS", read_kernels, "libraries of kernels, with colons"},
     {"SIMGPU_COUNTERS", read_counters, "a short path, %p for the process id"},
     {"SIMGPU_REPORT", read_report, "a short path, %p for the process id"},
 };

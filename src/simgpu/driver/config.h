@@ -41,6 +41,7 @@ struct sim_config {
     bool reuse;       /* freed addresses are given out again */
     unsigned delay_us[SIM_DELAYS]; /* before asynchronous work */
     const char *faults;            /* borrowed from the environment or NULL */
+    char kernels[SIM_PATH_MAX];    /* libraries of kernels, with colons */
     char counters[SIM_PATH_MAX];   /* live counter file, "" for none */
     char share[SIM_PATH_MAX];      /* table of used memory, "" for none */
     char report[SIM_PATH_MAX];     /* text at exit, "" for none */

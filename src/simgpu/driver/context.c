@@ -3,6 +3,7 @@
  *
  * Nothing here makes a context unless the program asks for one. */
 #include "memory.h"
+#include "module.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -83,6 +84,7 @@ static void context_deactivate(CUcontext ctx)
         s = next;
     }
     ctx->legacy = NULL;
+    sim_module_unload_context(ctx);
     sim_mem_free_context(ctx);
 }
 

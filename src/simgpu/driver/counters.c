@@ -103,6 +103,8 @@ static void report_write(FILE *f, const struct simgpu_counters *c)
         {"order_errors", c->order_errors},
         {"streams_live", c->streams_live},
         {"events_live", c->events_live},
+        {"kernels", c->kernels},
+        {"kernel_faults", c->kernel_faults},
         {"graph_launches", c->graph_launches},
         {"captures_broken", c->captures_broken},
     };

@@ -49,7 +49,7 @@ bool sim_mem_overlaps(uintptr_t addr, size_t size)
 bool sim_mem_is_device(const struct sim_alloc *a)
 {
     return a->kind == SIM_DEVICE || a->kind == SIM_IMPORTED ||
-           a->kind == SIM_POOL || a->kind == SIM_VMM;
+           a->kind == SIM_POOL || a->kind == SIM_VMM || a->kind == SIM_SYMBOL;
 }
 
 unsigned sim_mem_access(const struct sim_alloc *a, const struct sim_device *by)
@@ -142,6 +142,31 @@ err_free:
     return rc;
 }
 
+CUresult sim_mem_add_symbol(CUcontext ctx, void *mem, size_t size,
+                            struct sim_alloc **out)
+{
+    struct sim_alloc *a = calloc(1, sizeof(*a));
+    if (a == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    a->size = size;
+    a->kind = SIM_SYMBOL;
+    a->ctx = ctx;
+    a->dev = ctx->dev;
+    a->mem = mem;
+    if (!sim_arena_take_va(a->dev, size, &a->base))
+        goto err_free;
+    if (!sim_mem_add(a))
+        goto err_give;
+    *out = a;
+    return CUDA_SUCCESS;
+
+err_give:
+    sim_arena_give_va(a->dev, a->base, size);
+err_free:
+    free(a);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult sim_mem_alloc_mapped(CUcontext ctx, enum sim_kind kind, size_t size,
                               unsigned flags, struct sim_alloc **out)
 {
@@ -228,6 +253,8 @@ void sim_mem_free(struct sim_alloc *a)
         free_device(a);
     else if (a->kind == SIM_IMPORTED)
         sim_ipc_unmap(a);
+    else if (a->kind == SIM_SYMBOL)
+        sim_arena_give_va(a->dev, a->base, a->size);
     else if (a->kind != SIM_REGISTERED)
         munmap(a->mem, a->size);
     free(a);

@@ -21,6 +21,7 @@ enum sim_kind {
     SIM_IMPORTED, /* device memory of another process */
     SIM_POOL,     /* device memory of a memory pool */
     SIM_VMM,      /* device memory mapped into a reserved range */
+    SIM_SYMBOL,   /* a variable of a module */
     SIM_MANAGED,
     SIM_HOST,
     SIM_REGISTERED
@@ -67,6 +68,9 @@ CUresult sim_mem_alloc_mapped(CUcontext ctx, enum sim_kind kind, size_t size,
                               unsigned flags, struct sim_alloc **out);
 CUresult sim_mem_register(CUcontext ctx, void *p, size_t size, unsigned flags,
                           struct sim_alloc **out);
+/* An address for size bytes at mem, which stay the caller's. */
+CUresult sim_mem_add_symbol(CUcontext ctx, void *mem, size_t size,
+                            struct sim_alloc **out);
 /* Undoes any of them; work that uses the memory must have ended. */
 void sim_mem_free(struct sim_alloc *a);
 /* Frees all allocations of a context, imports too. */
