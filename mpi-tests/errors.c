@@ -111,6 +111,11 @@ static void bad_buffers(double *a)
         MPI_Allreduce(a, MPI_IN_PLACE, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
     report("no buffer, bcast",
            MPI_Bcast(NULL, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    report("no buffer for pairs, bcast",
+           MPI_Bcast(NULL, 4, MPI_DOUBLE_INT, 0, MPI_COMM_WORLD));
+    report(
+        "no send buffer for pairs, allreduce",
+        MPI_Allreduce(NULL, a, 4, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD));
     report("no receive buffer, allreduce",
            MPI_Allreduce(a, NULL, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
 }

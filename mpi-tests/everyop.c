@@ -19,7 +19,8 @@
 /* Types x operations: 21 x 10, 8 x 7, 11 x 4, 13 x 2, 3 x 3, bytes 3, 9 x 2. */
 #define CELLS (210 + 56 + 44 + 26 + 9 + 3 + 18)
 #define MOST 501
-#define MOST_BYTES (MOST * 32)
+#define BIG 40009 /* several tiles, for elements of odd sizes */
+#define MOST_BYTES (BIG * 32)
 
 enum way { ANY, ENGINE, STAGED };
 
@@ -60,21 +61,15 @@ static int on_device(void)
     return t.memory == 1 || (t.memory == 2 && mt.rank == (int)(t.cells % 3));
 }
 
-static void fill(unsigned char *out, size_t nbytes, unsigned seed)
-{
-    for (size_t i = 0; i < nbytes; i++)
-        out[i] = (unsigned char)(0x80 + seed * 16 + i % 13);
-}
-
 /* This rank's data, and the result over all ranks; those of fewer elements are
  * their first ones. */
-static void make(const struct rtype *type, enum or_op op)
+static void make(const struct rtype *type, enum or_op op, size_t n)
 {
     size_t extent = type->o.extent;
 
-    memset(t.value, 0, MOST * extent);
-    memset(t.result, 0, MOST * extent);
-    for (size_t i = 0; i < MOST; i++) {
+    memset(t.value, 0, n * extent);
+    memset(t.result, 0, n * extent);
+    for (size_t i = 0; i < n; i++) {
         unsigned char x[32] = {0};
 
         rt_put(type, op, mt.rank, i, t.value + i * extent);
@@ -84,25 +79,6 @@ static void make(const struct rtype *type, enum or_op op)
             or_fold(&type->o, op, t.result + i * extent, x);
         }
     }
-}
-
-/* What memory holds: `value` with the pattern `seed` as its padding. */
-static void paint(const struct rtype *type, const unsigned char *value,
-                  size_t n, unsigned seed, unsigned char *out)
-{
-    size_t extent = type->o.extent;
-
-    fill(out, n * extent, seed);
-    for (size_t i = 0; i < n * extent; i++)
-        if (!or_padding(&type->o, i % extent))
-            out[i] = value[i];
-}
-
-/* The six bytes of padding inside a long double: not those between the parts
- * of a pair. */
-static int inside_x87(const struct or_type *o, size_t b)
-{
-    return o->value.class == OR_X87 && b < (o->kind == OR_COMPLEX ? 32 : 16);
 }
 
 static void check_padding(const struct rtype *type, const char *what, size_t n,
@@ -115,7 +91,7 @@ static void check_padding(const struct rtype *type, const char *what, size_t n,
 
         if (!or_padding(&type->o, i % extent))
             continue;
-        if (inside_x87(&type->o, i % extent))
+        if (rt_inside_x87(&type->o, i % extent))
             differs = mt.size > 1 && !by_mpi && t.got[i] != 0;
         if (!mt_check(!differs, "%s %s: padding byte %zu became %02x", what,
                       type->o.name, i, t.got[i]))
@@ -167,9 +143,9 @@ static void one(const struct rtype *type, enum or_op op, size_t n, int place)
     size_t nbytes = n * type->o.extent;
     uint64_t before = reached_mpi();
 
-    paint(type, t.value, n, (unsigned)mt.rank, t.mine);
-    paint(type, t.result, n, place ? (unsigned)mt.rank : 7, t.want);
-    fill(t.got, nbytes, 7);
+    rt_paint(&type->o, t.value, n, (unsigned)mt.rank, t.mine);
+    rt_paint(&type->o, t.result, n, place ? (unsigned)mt.rank : 7, t.want);
+    rt_pattern(t.got, nbytes, 7);
     mt_buf_arm(recv, nbytes, -1);
     mt_buf_write(recv, 0, place ? t.mine : t.got, nbytes);
     mt_buf_arm(send, nbytes, -1);
@@ -191,11 +167,16 @@ static void one(const struct rtype *type, enum or_op op, size_t n, int place)
 static void cell(const struct rtype *type, enum or_op op, size_t turn,
                  size_t nops)
 {
-    make(type, op);
+    int big = turn == 0 && !t.plain &&
+              (type->group == RT_PAIR || type->o.value.class == OR_X87);
+
+    make(type, op, big ? BIG : MOST);
     for (t.memory = 0; t.memory < t.memories; t.memory++, t.cells++) {
         one(type, op, 1, 0);
         one(type, op, 67, 1);
         one(type, op, MOST, (int)(turn & 1));
+        if (big)
+            one(type, op, BIG, t.memory & 1);
     }
     t.memory = 0;
     for (size_t n = turn; n <= 67 && t.memories == 1; n += nops)

@@ -55,6 +55,7 @@ mt_preload()
         [ "${MT_COUNT:-no}" = yes ] &&
             list=$list:$MT_BIN/libshim_mpi.so:$MT_BIN/libshim_buffers.so
         [ "${MT_FAULTS:-no}" = yes ] && list=$list:$MT_BIN/libshim_fault.so
+        [ -n "${MT_BEHIND:-}" ] && list=$list:$MT_BIN/$MT_BEHIND
     fi
     echo "$list"
 }

@@ -410,3 +410,27 @@ void rt_put(const struct rtype *type, enum or_op op, int rank, size_t i,
         put_int(part->size, h, at);
     }
 }
+
+/* --- memory ----------------------------------------------------------------
+ */
+
+void rt_pattern(unsigned char *out, size_t nbytes, unsigned seed)
+{
+    for (size_t i = 0; i < nbytes; i++)
+        out[i] = (unsigned char)(0x80 + seed * 16 + i % 13);
+}
+
+void rt_paint(const struct or_type *type, const unsigned char *value, size_t n,
+              unsigned seed, unsigned char *out)
+{
+    rt_pattern(out, n * type->extent, seed);
+    for (size_t i = 0; i < n * type->extent; i++)
+        if (!or_padding(type, i % type->extent))
+            out[i] = value[i];
+}
+
+int rt_inside_x87(const struct or_type *type, size_t at)
+{
+    return type->value.class == OR_X87 &&
+           at < (type->kind == OR_COMPLEX ? 32 : 16);
+}

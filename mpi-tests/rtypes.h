@@ -39,4 +39,13 @@ MPI_Op rt_mpi_op(enum or_op op);
 void rt_put(const struct rtype *type, enum or_op op, int rank, size_t i,
             void *at);
 
+/* The bytes of memory that a test begins with; `seed` tells them apart. */
+void rt_pattern(unsigned char *out, size_t nbytes, unsigned seed);
+/* n elements as memory holds them: `value`, with the pattern as padding. */
+void rt_paint(const struct or_type *type, const unsigned char *value, size_t n,
+              unsigned seed, unsigned char *out);
+/* Is padding byte `at` of an element inside a long double, where any store may
+ * change it, and not between the parts of a pair? */
+int rt_inside_x87(const struct or_type *type, size_t at);
+
 #endif

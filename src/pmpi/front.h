@@ -313,7 +313,7 @@ CX_MUST enum cx_status cx_plain_copy2d(const struct cx_mem *mem, int to_host,
 /* --- handles.c: MPI handles to engine enums --------------------------------
  */
 
-/* A predefined type of one element (not a pair type)? */
+/* A predefined type? Not those of MPI_Type_create_f90_*. */
 int cx_type_basic(MPI_Datatype type);
 enum cx_dtype cx_dtype_of(MPI_Datatype type); /* CX_DT_NONE: not reducible */
 enum cx_redop cx_redop_of(MPI_Op op);

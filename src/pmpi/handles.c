@@ -146,9 +146,20 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+static enum cx_dtype pair_type(MPI_Datatype type)
+{
+    size_t i;
+
+    for (i = 0; i < COUNT(pairs); i++) {
+        if (pairs[i].type == type)
+            return pairs[i].dtype;
+    }
+    return CX_DT_NONE;
+}
+
 int cx_type_basic(MPI_Datatype type)
 {
-    return (uint32_t)type >> 30 == BUILTIN;
+    return (uint32_t)type >> 30 == BUILTIN || pair_type(type) != CX_DT_NONE;
 }
 
 static enum cx_dtype by_size(enum class class, unsigned size)
@@ -201,20 +212,17 @@ static enum cx_dtype f90_type(MPI_Datatype type)
 enum cx_dtype cx_dtype_of(MPI_Datatype type)
 {
     uint32_t handle = (uint32_t)type;
-    size_t i;
+    enum cx_dtype pair;
 
     if (type == MPI_DATATYPE_NULL)
         return CX_DT_NONE;
-    if (cx_type_basic(type)) {
+    if (handle >> 30 == BUILTIN) {
         if (builtin[handle & 0xff].type != type)
             return CX_DT_NONE;
         return by_size(builtin[handle & 0xff].class, handle >> 8 & 0xff);
     }
-    for (i = 0; i < COUNT(pairs); i++) {
-        if (pairs[i].type == type)
-            return pairs[i].dtype;
-    }
-    return f90_type(type);
+    pair = pair_type(type);
+    return pair != CX_DT_NONE ? pair : f90_type(type);
 }
 
 enum cx_redop cx_redop_of(MPI_Op op)
