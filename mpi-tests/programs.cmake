@@ -55,3 +55,27 @@ foreach(language c cxx f08 use_mpi mpif_h local)
 endforeach()
 mt_add(mpi.binding.throw 60 run.sh -m sim -n 2 -e MT_GPU=1 binding_cxx throw)
 mt_add(mpi.binding.mpi4py 180 bindings.sh mpi4py)
+
+# --- what belongs to the program ---------------------------------------------
+
+mt_program(state)
+target_sources(mt-state PRIVATE hoststate.c)
+mt_add(mpi.state.plain 60 run.sh -m plain -n 2 state)
+mt_add(mpi.state.host 60 run.sh -m host -n 2 -c state)
+mt_add(mpi.state.sim 60 run.sh -m sim -n 2 -c -e SIMGPU_DEVICES=2 state --gpu)
+mt_add(mpi.state.staged 60 run.sh -m sim -n 2 -e SIMGPU_DEVICES=2
+    -e COAX_SMALL=1G state --gpu)
+add_library(mt-tinympi SHARED tinympi.c tinympi_rest.c)
+target_link_libraries(mt-tinympi PRIVATE coax_flags)
+target_include_directories(mt-tinympi SYSTEM PRIVATE ${COAX_MPI_INCLUDE_DIRS})
+target_compile_definitions(mt-tinympi PRIVATE MPICH_SKIP_MPICXX)
+set_target_properties(mt-tinympi PROPERTIES OUTPUT_NAME tinympi
+    C_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${MT_BIN})
+add_executable(mt-state_tiny state_tiny.c hoststate.c mt.c mtbuf.c)
+target_include_directories(mt-state_tiny SYSTEM PRIVATE
+    ${COAX_MPI_INCLUDE_DIRS})
+target_link_libraries(mt-state_tiny PRIVATE coax_flags mt-tinympi
+    ${CMAKE_DL_LIBS} m)
+set_target_properties(mt-state_tiny PROPERTIES OUTPUT_NAME state_tiny
+    RUNTIME_OUTPUT_DIRECTORY ${MT_BIN})
+mt_add(mpi.state.no_ucx 30 state_tiny.sh)

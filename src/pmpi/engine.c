@@ -8,13 +8,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/signals.h"
 
 static struct cx_engine_api api;
 static enum { NOT_TRIED, LOADED, FAILED } state;
@@ -165,25 +165,6 @@ int cx_engine_present(void)
     return access(cx_engine_path(), R_OK) == 0;
 }
 
-static const int guarded_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { NSIGNALS = sizeof(guarded_signals) / sizeof(guarded_signals[0]) };
-
-static void save_signals(struct sigaction *saved)
-{
-    int i;
-
-    for (i = 0; i < NSIGNALS; i++)
-        sigaction(guarded_signals[i], NULL, &saved[i]);
-}
-
-static void restore_signals(const struct sigaction *saved)
-{
-    int i;
-
-    for (i = 0; i < NSIGNALS; i++)
-        sigaction(guarded_signals[i], &saved[i], NULL);
-}
-
 static int open_library(void)
 {
     union {
@@ -214,13 +195,13 @@ static int open_library(void)
 
 const struct cx_engine_api *cx_engine(void)
 {
-    struct sigaction saved[NSIGNALS];
+    struct cx_signals saved;
 
     if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == LOADED)
         return &api;
     pthread_mutex_lock(&lock);
     if (state == NOT_TRIED) {
-        save_signals(saved);
+        cx_signals_save(&saved);
         if (open_library()) {
             if (poke_comm == MPI_COMM_NULL)
                 poke_begin();
@@ -228,7 +209,7 @@ const struct cx_engine_api *cx_engine(void)
         } else {
             state = FAILED;
         }
-        restore_signals(saved);
+        cx_signals_restore(&saved);
     }
     pthread_mutex_unlock(&lock);
     return state == LOADED ? &api : NULL;

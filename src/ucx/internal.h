@@ -113,12 +113,4 @@ void cx_ucx_drain(struct cx_wire *wire);
 /* After the worker is gone. */
 void cx_ucx_ops_free(struct cx_wire *wire);
 
-/* signals.c: libraries that install handlers when they are loaded or started.
- * save before, restore after. */
-struct cx_signals {
-    struct sigaction old[4];
-};
-void cx_ucx_signals_save(struct cx_signals *out);
-void cx_ucx_signals_restore(const struct cx_signals *signals);
-
 #endif

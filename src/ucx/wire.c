@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/signals.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,14 +56,14 @@ static enum cx_status start(const char *net_devices, struct cx_wire *wire)
     struct cx_signals signals;
     enum cx_status rc;
 
-    cx_ucx_signals_save(&signals);
+    cx_signals_save(&signals);
     rc = cx_ucx_context_open(net_devices, wire);
     if (rc == CX_OK) {
         rc = open_worker(wire);
         if (rc != CX_OK)
             ucp_cleanup(wire->context);
     }
-    cx_ucx_signals_restore(&signals);
+    cx_signals_restore(&signals);
     return rc;
 }
 
@@ -118,7 +119,7 @@ void cx_ucx_destroy(struct cx_wire *wire)
 
     if (!wire)
         return;
-    cx_ucx_signals_save(&signals);
+    cx_signals_save(&signals);
     cx_ucx_ops_forget(wire);
     /* TCP: closing a socket with unread bytes resets it, and the reset can
      * overtake what the peer still has to read from us. */
@@ -130,7 +131,7 @@ void cx_ucx_destroy(struct cx_wire *wire)
     cx_ucx_drain(wire); /* what came meanwhile */
     ucp_worker_destroy(wire->worker);
     ucp_cleanup(wire->context);
-    cx_ucx_signals_restore(&signals);
+    cx_signals_restore(&signals);
     cx_ucx_ops_free(wire);
     cx_ucx_peers_free(wire);
     cx_free(wire->address);
