@@ -11,3 +11,5 @@ mt_add(mpi.cost.sim 120 cost.sh sim)
 mt_add(mpi.hostcost 240 hostcost.sh)
 set_tests_properties(mpi.cost mpi.cost.sim mpi.hostcost
     PROPERTIES RUN_SERIAL ON)
+
+mt_add(mpi.scalapack 600 scalapack.sh)

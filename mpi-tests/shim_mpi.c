@@ -10,6 +10,7 @@
 
 #include "counts.h"
 #include "next.h"
+#include "report.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -86,4 +87,17 @@ void mt_shim_mpi_counts(struct mt_mpi_counts *out)
 {
     for (int i = 0; i < MT_NFUNCS; i++)
         out->calls[i] = atomic_load(&calls[i]);
+}
+
+/* Only where something was counted: not in mpirun and its children. */
+__attribute__((destructor)) static void at_end(void)
+{
+    struct mt_mpi_counts counts;
+    uint64_t sum = 0;
+
+    mt_shim_mpi_counts(&counts);
+    for (int i = 0; i < MT_NFUNCS; i++)
+        sum += counts.calls[i];
+    if (sum)
+        report("mpi", &sum, 1);
 }

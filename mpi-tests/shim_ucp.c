@@ -11,6 +11,7 @@
 #include "caller.h"
 #include "counts.h"
 #include "next.h"
+#include "report.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -66,4 +67,13 @@ void mt_shim_ucp_counts(struct mt_ucp_counts *out)
     out->sends = atomic_load(&sends);
     out->bytes = atomic_load(&bytes);
     out->others = atomic_load(&others);
+}
+
+__attribute__((destructor)) static void at_end(void)
+{
+    struct mt_ucp_counts counts;
+
+    mt_shim_ucp_counts(&counts);
+    if (counts.sends)
+        report("ucp", &counts.sends, 1);
 }
