@@ -13,6 +13,7 @@ enum { MT_ALLREDUCE, MT_BCAST, MT_ALLGATHER, MT_NFUNCS };
 struct mt_ucp_counts {
     uint64_t sends, bytes; /* ucp_tag_send_nbx called by libcoax-engine.so */
     uint64_t others;       /* the same call from anywhere else */
+    uint64_t endpoints;    /* opened by the engine and not closed by it */
 };
 
 struct mt_mpi_counts {

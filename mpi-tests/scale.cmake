@@ -1,10 +1,17 @@
 # Threads, stacks, many communicators, cost: included by CMakeLists.txt.
 
-foreach(program stacks hostcost)
+foreach(program stacks hostcost many)
     mt_program(${program})
 endforeach()
+target_sources(mt-many PRIVATE simcount.c)
 
 mt_add(mpi.stacks 60 run.sh -m sim -n 2 stacks)
+
+mt_add(mpi.many.plain 120 run.sh -m plain -n 2 many --total=3000)
+mt_add(mpi.many.host 240 run.sh -m host -n 2 -c -t 230 many --total=3000
+    --bytes=32768)
+mt_add(mpi.many.sim 240 run.sh -m sim -n 2 -c -t 230 many --gpu
+    --bytes=32768)
 
 mt_add(mpi.cost 120 cost.sh auto)
 mt_add(mpi.cost.sim 120 cost.sh sim)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shim_ucp.c - test preload that counts the engine's UCX sends.
+/* shim_ucp.c - test preload that counts the engine's UCX sends and endpoints.
  *
  * Stands in front of ucp_tag_send_nbx and looks where the caller lies: the MPI
  * library sends through UCX too. */
@@ -18,7 +18,7 @@
 typedef ucs_status_ptr_t (*send_fn)(ucp_ep_h, const void *, size_t, ucp_tag_t,
                                     const ucp_request_param_t *);
 
-static _Atomic uint64_t sends, bytes, others;
+static _Atomic uint64_t sends, bytes, others, endpoints;
 
 EXPORT void mt_shim_ucp_counts(struct mt_ucp_counts *out);
 
@@ -62,11 +62,37 @@ EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
     return send(ep, buffer, count, tag, param);
 }
 
+EXPORT ucs_status_t ucp_ep_create(ucp_worker_h worker,
+                                  const ucp_ep_params_t *params, ucp_ep_h *ep)
+{
+    __typeof__(&ucp_ep_create) next;
+    ucs_status_t status;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "ucp_ep_create");
+    status = next(worker, params, ep);
+    if (status == UCS_OK &&
+        mt_caller_of(__builtin_return_address(0)) == MT_CALLER_ENGINE)
+        atomic_fetch_add(&endpoints, 1);
+    return status;
+}
+
+EXPORT ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
+                                         const ucp_request_param_t *param)
+{
+    __typeof__(&ucp_ep_close_nbx) next;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "ucp_ep_close_nbx");
+    if (mt_caller_of(__builtin_return_address(0)) == MT_CALLER_ENGINE)
+        atomic_fetch_sub(&endpoints, 1);
+    return next(ep, param);
+}
+
 void mt_shim_ucp_counts(struct mt_ucp_counts *out)
 {
     out->sends = atomic_load(&sends);
     out->bytes = atomic_load(&bytes);
     out->others = atomic_load(&others);
+    out->endpoints = atomic_load(&endpoints);
 }
 
 __attribute__((destructor)) static void at_end(void)

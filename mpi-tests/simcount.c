@@ -88,3 +88,12 @@ const char *mt_sim_function(int i)
     return ctl && (uint32_t)i < ctl->counters->nfns ? ctl->counters->fn[i].name
                                                     : NULL;
 }
+
+uint64_t mt_sim_objects(void)
+{
+    const struct simgpu_control *ctl = control();
+
+    return ctl ? ctl->counters->allocs - ctl->counters->frees +
+                     ctl->counters->streams_live + ctl->counters->events_live
+               : 0;
+}

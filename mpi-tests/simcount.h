@@ -24,6 +24,8 @@ void mt_sim_faults(const char *spec);
 uint64_t mt_sim_calls(const char *name);
 /* The i-th function that is counted; NULL after the last. */
 const char *mt_sim_function(int i);
+/* Device allocations, streams and events in use, of this process. */
+uint64_t mt_sim_objects(void);
 /* Primary contexts activated and others created, in this process. */
 uint64_t mt_sim_contexts(void);
 
