@@ -7,6 +7,11 @@ target_sources(mt-many PRIVATE simcount.c)
 
 mt_add(mpi.stacks 60 run.sh -m sim -n 2 stacks)
 
+mt_add(mpi.threads.calls.host 240 run.sh -m host -n 2 -c -t 230
+    threads --calls=3000)
+mt_add(mpi.threads.calls.sim 240 run.sh -m sim -n 2 -c -t 230
+    threads --gpu --calls=10000)
+
 mt_add(mpi.many.plain 120 run.sh -m plain -n 2 many --total=3000)
 mt_add(mpi.many.host 240 run.sh -m host -n 2 -c -t 230 many --total=3000
     --bytes=32768)

@@ -68,7 +68,7 @@ EXPORT ucs_status_t ucp_ep_create(ucp_worker_h worker,
     __typeof__(&ucp_ep_create) next;
     ucs_status_t status;
 
-    *(void **)&next = dlsym(RTLD_NEXT, "ucp_ep_create");
+    *(void **)&next = mt_next("ucp_ep_create", "libucp.so.0");
     status = next(worker, params, ep);
     if (status == UCS_OK &&
         mt_caller_of(__builtin_return_address(0)) == MT_CALLER_ENGINE)
@@ -81,7 +81,7 @@ EXPORT ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
 {
     __typeof__(&ucp_ep_close_nbx) next;
 
-    *(void **)&next = dlsym(RTLD_NEXT, "ucp_ep_close_nbx");
+    *(void **)&next = mt_next("ucp_ep_close_nbx", "libucp.so.0");
     if (mt_caller_of(__builtin_return_address(0)) == MT_CALLER_ENGINE)
         atomic_fetch_sub(&endpoints, 1);
     return next(ep, param);
