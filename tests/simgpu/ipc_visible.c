@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ipc_visible.c - a handle is for a device of the machine, whatever number two
  * processes give it; a process that does not see that device cannot open it,
- * nor take a descriptor of its memory (SIMGPU_DEVICES=2). */
+ * nor take a descriptor of its memory (SIMGPU_DEVICES=3,
+ * SIMGPU_P2P=off). */
 #include "t.h"
 
 #define FLAG CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
@@ -53,17 +54,17 @@ static void sees_it(int fd)
     CUmemGenericAllocationHandle block;
     CUmemAllocationProp prop;
     char host[64];
-    setenv("CUDA_VISIBLE_DEVICES", "0,1", 1);
-    t_context(1);
+    setenv("CUDA_VISIBLE_DEVICES", "2,0,1", 1);
+    t_context(2);
     t_receive(fd, &m, sizeof(m));
-    OK(cuDeviceGetUuid(&uuid, 1));
+    OK(cuDeviceGetUuid(&uuid, 2));
     CHECK(memcmp(&uuid, &m.uuid, sizeof(uuid)) == 0);
     OK(cuIpcOpenMemHandle(&d, m.handle, FLAG));
     OK(cuMemcpyDtoH(host, d, 64));
     CHECK(t_all(host, 8, 64));
     IS(import(&m, &block), CUDA_SUCCESS);
     OK(cuMemGetAllocationPropertiesFromHandle(&prop, block));
-    CHECK(prop.location.id == 1);
+    CHECK(prop.location.id == 2);
     t_meet(fd);
 }
 
