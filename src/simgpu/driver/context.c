@@ -2,6 +2,7 @@
 /* context.c - contexts: primary and others, and each thread's stack of them.
  *
  * Nothing here makes a context unless the program asks for one. */
+#include "entry.h"
 #include "memory.h"
 #include "module.h"
 #include "stream.h"
@@ -108,9 +109,8 @@ static CUresult primary_retain(struct sim_device *dev, CUcontext *out)
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDevicePrimaryCtxRetain);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc =
+        sim_enter_device(SIM_FN_cuDevicePrimaryCtxRetain, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pctx == NULL)
@@ -124,9 +124,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice ordinal)
 CUresult CUDAAPI cuDevicePrimaryCtxRelease_v2(CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDevicePrimaryCtxRelease);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc =
+        sim_enter_device(SIM_FN_cuDevicePrimaryCtxRelease, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     pthread_mutex_lock(&sim_lock);
@@ -142,9 +141,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxRelease_v2(CUdevice ordinal)
 CUresult CUDAAPI cuDevicePrimaryCtxReset_v2(CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDevicePrimaryCtxReset);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc =
+        sim_enter_device(SIM_FN_cuDevicePrimaryCtxReset, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     pthread_mutex_lock(&sim_lock);
@@ -161,9 +159,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal,
                                                unsigned int flags)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDevicePrimaryCtxSetFlags);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc =
+        sim_enter_device(SIM_FN_cuDevicePrimaryCtxSetFlags, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if ((flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0)
@@ -183,9 +180,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxGetState(CUdevice ordinal,
                                             unsigned int *flags, int *active)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDevicePrimaryCtxGetState);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc =
+        sim_enter_device(SIM_FN_cuDevicePrimaryCtxGetState, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (flags == NULL || active == NULL)
@@ -224,9 +220,7 @@ static CUresult push(CUcontext ctx)
 static CUresult create(CUcontext *pctx, unsigned flags, CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuCtxCreate);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc = sim_enter_device(SIM_FN_cuCtxCreate, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pctx == NULL || (flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0)

@@ -1,50 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* context_api.c - what may be asked of and done to the current context. */
 #include "capture.h"
+#include "entry.h"
 #include "stream.h"
-
-/* Begins a call that needs a current context: on success the lock is held
- * until finish(). */
-static CUresult begin(enum sim_fn fn, CUcontext *ctx)
-{
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(ctx);
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
 
 CUresult CUDAAPI cuCtxGetDevice(CUdevice *device)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuCtxGetDevice, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuCtxGetDevice, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (device == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *device = ctx->dev->ordinal;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuCtxGetFlags(unsigned int *flags)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuCtxGetFlags, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuCtxGetFlags, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (flags == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *flags = ctx->flags;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 /* ctx, or the current one for NULL. */
@@ -67,7 +48,7 @@ CUresult CUDAAPI cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
     rc = context_or_current(&ctx);
     if (rc == CUDA_SUCCESS)
         *ctxId = ctx->id;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
@@ -81,34 +62,34 @@ CUresult CUDAAPI cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     rc = context_or_current(&ctx);
     if (rc == CUDA_SUCCESS)
         *version = 3020;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuCtxGetStreamPriorityRange(int *leastPriority,
                                              int *greatestPriority)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuCtxGetStreamPriorityRange, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuCtxGetStreamPriorityRange, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (leastPriority != NULL)
         *leastPriority = 0;
     if (greatestPriority != NULL)
         *greatestPriority = -5;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuCtxSynchronize(void)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuCtxSynchronize, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuCtxSynchronize, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     rc = sim_capture_ask_context(ctx);
     if (rc != CUDA_SUCCESS)
-        return finish(rc);
+        return sim_end(rc);
     sim_stream_drain(ctx);
-    return finish(sim_synced(ctx));
+    return sim_end(sim_synced(ctx));
 }
 
 /* The peer's device in *bit, after the checks that both calls share. */
@@ -125,34 +106,34 @@ CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext peerContext,
 {
     CUcontext ctx;
     uint32_t bit;
-    CUresult rc = begin(SIM_FN_cuCtxEnablePeerAccess, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuCtxEnablePeerAccess, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     rc = peer_bit(ctx, peerContext, &bit);
     if (rc != CUDA_SUCCESS)
-        return finish(rc);
+        return sim_end(rc);
     if (Flags != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (!sim_peer_reachable(ctx->dev, peerContext->dev))
-        return finish(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+        return sim_end(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     if ((ctx->peers & bit) != 0)
-        return finish(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+        return sim_end(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
     ctx->peers |= bit;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuCtxDisablePeerAccess(CUcontext peerContext)
 {
     CUcontext ctx;
     uint32_t bit;
-    CUresult rc = begin(SIM_FN_cuCtxDisablePeerAccess, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuCtxDisablePeerAccess, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     rc = peer_bit(ctx, peerContext, &bit);
     if (rc != CUDA_SUCCESS)
-        return finish(rc);
+        return sim_end(rc);
     if ((ctx->peers & bit) == 0)
-        return finish(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+        return sim_end(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     ctx->peers &= ~bit;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }

@@ -2,12 +2,7 @@
 /* copy_api.c - the driver's copies. Each in two forms: on the legacy default
  * stream, and, for programs built that way, on the thread's own. */
 #include "copy.h"
-
-/* CU_STREAM_PER_THREAD in place of no stream. */
-static CUstream own(CUstream s)
-{
-    return s != NULL ? s : CU_STREAM_PER_THREAD;
-}
+#include "entry.h"
 
 static CUresult copy_1d(enum sim_fn fn, struct sim_copy c, CUstream s,
                         bool sync)
@@ -53,7 +48,8 @@ CUresult CUDAAPI cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
 CUresult CUDAAPI cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src,
                                size_t ByteCount)
 {
-    return copy_1d(SIM_FN_cuMemcpy, any(dst, src, ByteCount), own(NULL), true);
+    return copy_1d(SIM_FN_cuMemcpy, any(dst, src, ByteCount),
+                   CU_STREAM_PER_THREAD, true);
 }
 
 CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src,
@@ -66,7 +62,7 @@ CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src,
 CUresult CUDAAPI cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src,
                                     size_t ByteCount, CUstream hStream)
 {
-    return cuMemcpyAsync(dst, src, ByteCount, own(hStream));
+    return cuMemcpyAsync(dst, src, ByteCount, sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost,
@@ -80,7 +76,7 @@ CUresult CUDAAPI cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice,
                                       const void *srcHost, size_t ByteCount)
 {
     return copy_1d(SIM_FN_cuMemcpyHtoD, h2d(dstDevice, srcHost, ByteCount),
-                   own(NULL), true);
+                   CU_STREAM_PER_THREAD, true);
 }
 
 CUresult CUDAAPI cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice,
@@ -95,7 +91,8 @@ CUresult CUDAAPI cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice,
                                            const void *srcHost,
                                            size_t ByteCount, CUstream hStream)
 {
-    return cuMemcpyHtoDAsync_v2(dstDevice, srcHost, ByteCount, own(hStream));
+    return cuMemcpyHtoDAsync_v2(dstDevice, srcHost, ByteCount,
+                                sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice,
@@ -109,7 +106,7 @@ CUresult CUDAAPI cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice,
                                       size_t ByteCount)
 {
     return copy_1d(SIM_FN_cuMemcpyDtoH, d2h(dstHost, srcDevice, ByteCount),
-                   own(NULL), true);
+                   CU_STREAM_PER_THREAD, true);
 }
 
 CUresult CUDAAPI cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice,
@@ -122,7 +119,8 @@ CUresult CUDAAPI cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice,
 CUresult CUDAAPI cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice,
                                            size_t ByteCount, CUstream hStream)
 {
-    return cuMemcpyDtoHAsync_v2(dstHost, srcDevice, ByteCount, own(hStream));
+    return cuMemcpyDtoHAsync_v2(dstHost, srcDevice, ByteCount,
+                                sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
@@ -136,7 +134,7 @@ CUresult CUDAAPI cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice,
                                       CUdeviceptr srcDevice, size_t ByteCount)
 {
     return copy_1d(SIM_FN_cuMemcpyDtoD, d2d(dstDevice, srcDevice, ByteCount),
-                   own(NULL), true);
+                   CU_STREAM_PER_THREAD, true);
 }
 
 CUresult CUDAAPI cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice,
@@ -151,7 +149,8 @@ CUresult CUDAAPI cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice,
                                            CUdeviceptr srcDevice,
                                            size_t ByteCount, CUstream hStream)
 {
-    return cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount, own(hStream));
+    return cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount,
+                                sim_own_stream(hStream));
 }
 
 /* The contexts say where the addresses are, which addresses say themselves;
@@ -184,7 +183,7 @@ CUresult CUDAAPI cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext,
                                    size_t ByteCount)
 {
     return copy_peer(SIM_FN_cuMemcpyPeer, d2d(dstDevice, srcDevice, ByteCount),
-                     dstContext, srcContext, own(NULL));
+                     dstContext, srcContext, CU_STREAM_PER_THREAD);
 }
 
 CUresult CUDAAPI cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
@@ -203,7 +202,7 @@ CUresult CUDAAPI cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice,
                                         CUstream hStream)
 {
     return cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext,
-                             ByteCount, own(hStream));
+                             ByteCount, sim_own_stream(hStream));
 }
 
 /* One side of a two-dimensional copy: its first byte, and which side of the
@@ -250,7 +249,7 @@ CUresult CUDAAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
 
 CUresult CUDAAPI cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy)
 {
-    return copy_2d(SIM_FN_cuMemcpy2D, pCopy, own(NULL), true);
+    return copy_2d(SIM_FN_cuMemcpy2D, pCopy, CU_STREAM_PER_THREAD, true);
 }
 
 CUresult CUDAAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
@@ -260,7 +259,8 @@ CUresult CUDAAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 
 CUresult CUDAAPI cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy)
 {
-    return copy_2d(SIM_FN_cuMemcpy2DUnaligned, pCopy, own(NULL), true);
+    return copy_2d(SIM_FN_cuMemcpy2DUnaligned, pCopy, CU_STREAM_PER_THREAD,
+                   true);
 }
 
 CUresult CUDAAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy,
@@ -272,5 +272,5 @@ CUresult CUDAAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy,
 CUresult CUDAAPI cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy,
                                          CUstream hStream)
 {
-    return cuMemcpy2DAsync_v2(pCopy, own(hStream));
+    return cuMemcpy2DAsync_v2(pCopy, sim_own_stream(hStream));
 }

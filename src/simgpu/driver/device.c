@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c - what devices there are and what they say of themselves. */
-#include "sim.h"
+#include "entry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,9 +41,7 @@ CUresult CUDAAPI cuDeviceGetCount(int *count)
 CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceGet);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceGet, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (device == NULL)
@@ -55,9 +53,7 @@ CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal)
 CUresult CUDAAPI cuDeviceGetName(char *name, int len, CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceGetName);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceGetName, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (name == NULL || len <= 0)
@@ -69,9 +65,7 @@ CUresult CUDAAPI cuDeviceGetName(char *name, int len, CUdevice ordinal)
 CUresult CUDAAPI cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceGetUuid);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceGetUuid, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (uuid == NULL)
@@ -88,9 +82,7 @@ CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice ordinal)
 CUresult CUDAAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceTotalMem);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceTotalMem, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (bytes == NULL)
@@ -102,9 +94,7 @@ CUresult CUDAAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice ordinal)
 CUresult CUDAAPI cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceGetPCIBusId);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceGetPCIBusId, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pciBusId == NULL || len <= 0)
@@ -189,9 +179,7 @@ CUresult CUDAAPI cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
                                       CUdevice ordinal)
 {
     struct sim_device *dev;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceGetAttribute);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, &dev);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceGetAttribute, ordinal, &dev);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pi == NULL || (int)attrib <= 0 || attrib >= CU_DEVICE_ATTRIBUTE_MAX)
@@ -208,9 +196,7 @@ CUresult CUDAAPI cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice a,
                                        CUdevice b)
 {
     struct sim_device *from, *to;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceCanAccessPeer);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(a, &from);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceCanAccessPeer, a, &from);
     if (rc == CUDA_SUCCESS)
         rc = sim_device_find(b, &to);
     if (rc != CUDA_SUCCESS)
@@ -226,9 +212,7 @@ CUresult CUDAAPI cuDeviceGetP2PAttribute(int *value,
                                          CUdevice a, CUdevice b)
 {
     struct sim_device *from, *to;
-    CUresult rc = sim_enter(SIM_FN_cuDeviceGetP2PAttribute);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(a, &from);
+    CUresult rc = sim_enter_device(SIM_FN_cuDeviceGetP2PAttribute, a, &from);
     if (rc == CUDA_SUCCESS)
         rc = sim_device_find(b, &to);
     if (rc != CUDA_SUCCESS)

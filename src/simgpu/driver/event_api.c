@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* event_api.c - the driver's calls on events. */
 #include "capture.h"
+#include "entry.h"
 #include "stream.h"
 
-/* Begins a call on an event: on success the lock is held until finish(). */
+/* Begins a call on an event: on success the lock is held until sim_end(). */
 static CUresult begin(enum sim_fn fn, CUevent handle)
 {
     CUresult rc = sim_enter(fn);
@@ -14,12 +15,6 @@ static CUresult begin(enum sim_fn fn, CUevent handle)
     rc = e != NULL ? e->ctx->fault : CUDA_ERROR_INVALID_HANDLE;
     if (rc != CUDA_SUCCESS)
         pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
     return rc;
 }
 
@@ -41,7 +36,7 @@ CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags)
     rc = sim_current_locked(&ctx);
     if (rc == CUDA_SUCCESS)
         rc = sim_event_create(ctx, Flags, phEvent);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 static CUresult record(enum sim_fn fn, CUevent e, CUstream handle)
@@ -58,7 +53,7 @@ static CUresult record(enum sim_fn fn, CUevent e, CUstream handle)
         rc = CUDA_ERROR_INVALID_HANDLE;
     if (rc == CUDA_SUCCESS)
         rc = sim_event_record(e, s);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream)
@@ -68,8 +63,7 @@ CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream)
 
 CUresult CUDAAPI cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
 {
-    return record(SIM_FN_cuEventRecord, hEvent,
-                  hStream != NULL ? hStream : CU_STREAM_PER_THREAD);
+    return record(SIM_FN_cuEventRecord, hEvent, sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
@@ -84,8 +78,7 @@ CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
 CUresult CUDAAPI cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream,
                                              unsigned int flags)
 {
-    return cuEventRecordWithFlags(
-        hEvent, hStream != NULL ? hStream : CU_STREAM_PER_THREAD, flags);
+    return cuEventRecordWithFlags(hEvent, sim_own_stream(hStream), flags);
 }
 
 CUresult CUDAAPI cuEventQuery(CUevent hEvent)
@@ -95,8 +88,8 @@ CUresult CUDAAPI cuEventQuery(CUevent hEvent)
         return rc;
     rc = sim_capture_ask_event(hEvent);
     if (rc != CUDA_SUCCESS)
-        return finish(rc);
-    return finish(reached(hEvent) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+        return sim_end(rc);
+    return sim_end(reached(hEvent) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 CUresult CUDAAPI cuEventSynchronize(CUevent hEvent)
@@ -106,11 +99,11 @@ CUresult CUDAAPI cuEventSynchronize(CUevent hEvent)
         return rc;
     rc = sim_capture_ask_event(hEvent);
     if (rc != CUDA_SUCCESS)
-        return finish(rc);
+        return sim_end(rc);
     CUcontext ctx = hEvent->ctx;
     if (hEvent->stamp != NULL)
         sim_stream_wait(hEvent->stamp->stream, hEvent->stamp->seq);
-    return finish(sim_synced(ctx));
+    return sim_end(sim_synced(ctx));
 }
 
 static CUresult elapsed(float *ms, CUevent start, CUevent end)
@@ -133,8 +126,8 @@ CUresult CUDAAPI cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pMilliseconds == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(elapsed(pMilliseconds, hStart, hEnd));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(elapsed(pMilliseconds, hStart, hEnd));
 }
 
 CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart,
@@ -149,7 +142,7 @@ CUresult CUDAAPI cuEventDestroy_v2(CUevent hEvent)
     if (rc != CUDA_SUCCESS)
         return rc;
     sim_event_destroy(hEvent);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuEventDestroy(CUevent hEvent)

@@ -1,35 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory_api.c - the driver's calls that allocate, free and register. */
+#include "entry.h"
 #include "pool.h"
 
 #include <string.h>
 
 #define PITCH_ALIGN 512
 
-/* Begins a call that needs a current context: on success the lock is held
- * until finish(). */
-static CUresult begin(enum sim_fn fn, CUcontext *ctx)
-{
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(ctx);
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
 CUresult CUDAAPI cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuMemGetInfo, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemGetInfo, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     size_t free_now, all;
@@ -38,22 +19,22 @@ CUresult CUDAAPI cuMemGetInfo_v2(size_t *free, size_t *total)
         *free = free_now;
     if (total != NULL)
         *total = all;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     CUcontext ctx;
     struct sim_alloc *a;
-    CUresult rc = begin(SIM_FN_cuMemAlloc, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemAlloc, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (dptr == NULL || bytesize == 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = sim_mem_alloc_device(ctx, bytesize, &a);
     if (rc == CUDA_SUCCESS)
         *dptr = a->base;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch,
@@ -62,23 +43,23 @@ CUresult CUDAAPI cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch,
 {
     CUcontext ctx;
     struct sim_alloc *a;
-    CUresult rc = begin(SIM_FN_cuMemAllocPitch, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemAllocPitch, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (dptr == NULL || pPitch == NULL || WidthInBytes == 0 || Height == 0 ||
         (ElementSizeBytes != 4 && ElementSizeBytes != 8 &&
          ElementSizeBytes != 16) ||
         WidthInBytes > sim.config.mem || Height > sim.config.mem)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     size_t pitch = (WidthInBytes + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (Height > sim.config.mem / pitch)
-        return finish(CUDA_ERROR_OUT_OF_MEMORY);
+        return sim_end(CUDA_ERROR_OUT_OF_MEMORY);
     rc = sim_mem_alloc_device(ctx, pitch * Height, &a);
     if (rc == CUDA_SUCCESS) {
         *dptr = a->base;
         *pPitch = pitch;
     }
-    return finish(rc);
+    return sim_end(rc);
 }
 
 /* The allocation that begins at addr and may be freed by a call that frees
@@ -98,31 +79,31 @@ static CUresult free_base(uintptr_t addr, enum sim_kind k1, enum sim_kind k2,
 CUresult CUDAAPI cuMemFree_v2(CUdeviceptr dptr)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuMemFree, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemFree, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     struct sim_alloc *a = sim_mem_find((uintptr_t)dptr);
     if (a != NULL && a->kind == SIM_POOL && a->base == (uintptr_t)dptr)
-        return finish(sim_pool_free(a, NULL)); /* waits for nothing */
-    return finish(free_base((uintptr_t)dptr, SIM_DEVICE, SIM_MANAGED,
-                            CUDA_ERROR_INVALID_VALUE));
+        return sim_end(sim_pool_free(a, NULL)); /* waits for nothing */
+    return sim_end(free_base((uintptr_t)dptr, SIM_DEVICE, SIM_MANAGED,
+                             CUDA_ERROR_INVALID_VALUE));
 }
 
 CUresult CUDAAPI cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize,
                                          CUdeviceptr dptr)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuMemGetAddressRange, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemGetAddressRange, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     const struct sim_alloc *a = sim_mem_find((uintptr_t)dptr);
     if (a == NULL)
-        return finish(CUDA_ERROR_NOT_FOUND);
+        return sim_end(CUDA_ERROR_NOT_FOUND);
     if (pbase != NULL)
         *pbase = a->base;
     if (psize != NULL)
         *psize = a->size;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 static CUresult alloc_host(enum sim_fn fn, void **pp, size_t bytesize,
@@ -130,18 +111,18 @@ static CUresult alloc_host(enum sim_fn fn, void **pp, size_t bytesize,
 {
     CUcontext ctx;
     struct sim_alloc *a;
-    CUresult rc = begin(fn, &ctx);
+    CUresult rc = sim_begin_current(fn, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     const unsigned known = CU_MEMHOSTALLOC_PORTABLE |
                            CU_MEMHOSTALLOC_DEVICEMAP |
                            CU_MEMHOSTALLOC_WRITECOMBINED;
     if (pp == NULL || bytesize == 0 || (flags & ~known) != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = sim_mem_alloc_mapped(ctx, SIM_HOST, bytesize, flags, &a);
     if (rc == CUDA_SUCCESS)
         *pp = a->mem;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemAllocHost_v2(void **pp, size_t bytesize)
@@ -157,10 +138,10 @@ CUresult CUDAAPI cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 CUresult CUDAAPI cuMemFreeHost(void *p)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuMemFreeHost, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemFreeHost, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
-    return finish(
+    return sim_end(
         free_base((uintptr_t)p, SIM_HOST, SIM_HOST, CUDA_ERROR_INVALID_VALUE));
 }
 
@@ -169,15 +150,15 @@ CUresult CUDAAPI cuMemHostRegister_v2(void *p, size_t bytesize,
 {
     CUcontext ctx;
     struct sim_alloc *a;
-    CUresult rc = begin(SIM_FN_cuMemHostRegister, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemHostRegister, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     const unsigned known =
         CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
         CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
     if (p == NULL || bytesize == 0 || (Flags & ~known) != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(sim_mem_register(ctx, p, bytesize, Flags, &a));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(sim_mem_register(ctx, p, bytesize, Flags, &a));
 }
 
 CUresult CUDAAPI cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
@@ -188,11 +169,11 @@ CUresult CUDAAPI cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 CUresult CUDAAPI cuMemHostUnregister(void *p)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuMemHostUnregister, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemHostUnregister, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
-    return finish(free_base((uintptr_t)p, SIM_REGISTERED, SIM_REGISTERED,
-                            CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED));
+    return sim_end(free_base((uintptr_t)p, SIM_REGISTERED, SIM_REGISTERED,
+                             CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED));
 }
 
 /* Pinned memory that holds p, or NULL. */
@@ -208,26 +189,26 @@ CUresult CUDAAPI cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p,
                                               unsigned int Flags)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuMemHostGetDevicePointer, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemHostGetDevicePointer, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pdptr == NULL || Flags != 0 || find_pinned(p) == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *pdptr = (uintptr_t)p;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuMemHostGetFlags, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemHostGetFlags, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     const struct sim_alloc *a = find_pinned(p);
     if (pFlags == NULL || a == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *pFlags = a->flags;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize,
@@ -235,14 +216,14 @@ CUresult CUDAAPI cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize,
 {
     CUcontext ctx;
     struct sim_alloc *a;
-    CUresult rc = begin(SIM_FN_cuMemAllocManaged, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuMemAllocManaged, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (dptr == NULL || bytesize == 0 ||
         (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = sim_mem_alloc_mapped(ctx, SIM_MANAGED, bytesize, flags, &a);
     if (rc == CUDA_SUCCESS)
         *dptr = a->base;
-    return finish(rc);
+    return sim_end(rc);
 }

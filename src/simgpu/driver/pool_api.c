@@ -1,94 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pool_api.c - the driver's calls on memory pools. */
+#include "entry.h"
 #include "pool.h"
 
-static CUstream own(CUstream s)
-{
-    return s != NULL ? s : CU_STREAM_PER_THREAD;
-}
-
-/* Begins a call on a device that gives a pool: on success the lock is held
- * until finish(). */
-static CUresult begin_device(enum sim_fn fn, CUdevice ordinal,
-                             struct sim_device **dev)
-{
-    CUresult rc = sim_enter(fn);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_device_find(ordinal, dev);
-    if (rc == CUDA_SUCCESS)
-        pthread_mutex_lock(&sim_lock);
-    return rc;
-}
-
-/* The same for a call on a pool. */
+/* sim_begin for a call on a pool. */
 static CUresult begin_pool(enum sim_fn fn, CUmemoryPool pool)
 {
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
+    CUresult rc = sim_begin(fn);
+    if (rc != CUDA_SUCCESS || sim_pool_check(pool) != NULL)
         return rc;
-    pthread_mutex_lock(&sim_lock);
-    if (sim_pool_check(pool) != NULL)
-        return CUDA_SUCCESS;
-    pthread_mutex_unlock(&sim_lock);
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-/* The same for a call in stream order. */
-static CUresult begin_stream(enum sim_fn fn, CUstream handle, CUstream *s)
-{
-    CUcontext ctx;
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(&ctx);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_stream_find(ctx, handle, s);
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
+    return sim_end(CUDA_ERROR_INVALID_VALUE);
 }
 
 static CUresult give_pool(CUmemoryPool found, CUmemoryPool *out)
 {
     if (out == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (found == NULL)
-        return finish(CUDA_ERROR_OUT_OF_MEMORY);
+        return sim_end(CUDA_ERROR_OUT_OF_MEMORY);
     *out = found;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
     struct sim_device *d;
-    CUresult rc = begin_device(SIM_FN_cuDeviceGetDefaultMemPool, dev, &d);
+    CUresult rc = sim_begin_device(SIM_FN_cuDeviceGetDefaultMemPool, dev, &d);
     return rc != CUDA_SUCCESS ? rc : give_pool(sim_pool_default(d), pool_out);
 }
 
 CUresult CUDAAPI cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
     struct sim_device *d;
-    CUresult rc = begin_device(SIM_FN_cuDeviceGetMemPool, dev, &d);
+    CUresult rc = sim_begin_device(SIM_FN_cuDeviceGetMemPool, dev, &d);
     return rc != CUDA_SUCCESS ? rc : give_pool(sim_pool_current(d), pool);
 }
 
 CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
     struct sim_device *d;
-    CUresult rc = begin_device(SIM_FN_cuDeviceSetMemPool, dev, &d);
+    CUresult rc = sim_begin_device(SIM_FN_cuDeviceSetMemPool, dev, &d);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (sim_pool_check(pool) == NULL || pool->dev != d)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     d->pool_set = pool;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 /* Pools of host memory are not simulated. */
@@ -110,7 +67,7 @@ CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *pool,
     if (rc != CUDA_SUCCESS)
         return rc;
     pthread_mutex_lock(&sim_lock);
-    return finish(sim_pool_create(dev, poolProps, pool));
+    return sim_end(sim_pool_create(dev, poolProps, pool));
 }
 
 CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool)
@@ -119,9 +76,9 @@ CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool)
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pool->dev->pool == pool)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     sim_pool_destroy(pool);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 /* Where a pool keeps an attribute, and whether that is an int; what is not an
@@ -183,11 +140,11 @@ CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool pool,
     if (rc != CUDA_SUCCESS)
         return rc;
     if (value == NULL || !attribute(pool, attr, &flag, &count))
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (flag == NULL)
-        return finish(set_count(pool, attr, *(const uint64_t *)value));
+        return sim_end(set_count(pool, attr, *(const uint64_t *)value));
     *flag = *(const int *)value != 0;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool pool,
@@ -199,12 +156,12 @@ CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool pool,
     if (rc != CUDA_SUCCESS)
         return rc;
     if (value == NULL || !attribute(pool, attr, &flag, &count))
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (flag != NULL)
         *(int *)value = *flag;
     else
         *(uint64_t *)value = *count;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 /* One change of who may use a pool; with apply false only whether it could be
@@ -237,12 +194,12 @@ CUresult CUDAAPI cuMemPoolSetAccess(CUmemoryPool pool,
     if (rc != CUDA_SUCCESS)
         return rc;
     if (map == NULL && count != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < count && rc == CUDA_SUCCESS; i++)
         rc = set_access(pool, &map[i], false);
     for (size_t i = 0; i < count && rc == CUDA_SUCCESS; i++)
         rc = set_access(pool, &map[i], true);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags *flags,
@@ -255,11 +212,11 @@ CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags *flags,
         return rc;
     if (flags == NULL || location == NULL ||
         location->type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = sim_device_find(location->id, &dev);
     if (rc == CUDA_SUCCESS)
         *flags = (CUmemAccess_flags)memPool->access[dev->ordinal];
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
@@ -268,7 +225,7 @@ CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
     if (rc != CUDA_SUCCESS)
         return rc;
     sim_pool_trim(pool, minBytesToKeep);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 static CUresult alloc(CUmemoryPool pool, CUdeviceptr *dptr, size_t bytesize,
@@ -284,22 +241,22 @@ CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize,
                                  CUstream hStream)
 {
     CUstream s;
-    CUresult rc = begin_stream(SIM_FN_cuMemAllocAsync, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuMemAllocAsync, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
-    return finish(alloc(sim_pool_current(s->ctx->dev), dptr, bytesize, s));
+    return sim_end(alloc(sim_pool_current(s->ctx->dev), dptr, bytesize, s));
 }
 
 CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize,
                                          CUmemoryPool pool, CUstream hStream)
 {
     CUstream s;
-    CUresult rc = begin_stream(SIM_FN_cuMemAllocFromPoolAsync, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuMemAllocFromPoolAsync, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (sim_pool_check(pool) == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(alloc(pool, dptr, bytesize, s));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(alloc(pool, dptr, bytesize, s));
 }
 
 /* Memory of cuMemAlloc may be freed by this too; it waits for all work, which
@@ -307,7 +264,7 @@ CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize,
 CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
     CUstream s;
-    CUresult rc = begin_stream(SIM_FN_cuMemFreeAsync, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuMemFreeAsync, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     struct sim_alloc *a = sim_mem_find((uintptr_t)dptr);
@@ -317,17 +274,17 @@ CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     }
     if (a == NULL || a->base != (uintptr_t)dptr ||
         (a->kind != SIM_POOL && a->kind != SIM_DEVICE))
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (a->kind == SIM_POOL)
-        return finish(sim_pool_free(a, s));
+        return sim_end(sim_pool_free(a, s));
     sim_mem_free(a);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize,
                                       CUstream hStream)
 {
-    return cuMemAllocAsync(dptr, bytesize, own(hStream));
+    return cuMemAllocAsync(dptr, bytesize, sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr,
@@ -335,10 +292,11 @@ CUresult CUDAAPI cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr,
                                               CUmemoryPool pool,
                                               CUstream hStream)
 {
-    return cuMemAllocFromPoolAsync(dptr, bytesize, pool, own(hStream));
+    return cuMemAllocFromPoolAsync(dptr, bytesize, pool,
+                                   sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
 {
-    return cuMemFreeAsync(dptr, own(hStream));
+    return cuMemFreeAsync(dptr, sim_own_stream(hStream));
 }

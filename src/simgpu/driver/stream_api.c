@@ -1,36 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream_api.c - the driver's calls on streams. */
 #include "capture.h"
+#include "entry.h"
 #include "stream.h"
 
 #include <stdlib.h>
-
-static CUstream own(CUstream s)
-{
-    return s != NULL ? s : CU_STREAM_PER_THREAD;
-}
-
-/* Begins a call on a stream: on success the lock is held until finish(). */
-static CUresult begin(enum sim_fn fn, CUstream handle, CUstream *s)
-{
-    CUcontext ctx;
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(&ctx);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_stream_find(ctx, handle, s);
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
 
 static CUresult create(enum sim_fn fn, CUstream *out, unsigned flags,
                        int priority)
@@ -45,7 +19,7 @@ static CUresult create(enum sim_fn fn, CUstream *out, unsigned flags,
     rc = sim_current_locked(&ctx);
     if (rc == CUDA_SUCCESS)
         rc = sim_stream_create(ctx, SIM_STREAM_USER, flags, priority, out);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuStreamCreate(CUstream *phStream, unsigned int Flags)
@@ -66,15 +40,15 @@ CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *phStream,
 CUresult CUDAAPI cuStreamDestroy_v2(CUstream hStream)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamDestroy, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamDestroy, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (s->kind != SIM_STREAM_USER)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     rc = sim_capture_refuse(s);
     if (rc == CUDA_SUCCESS)
         sim_stream_destroy(s);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuStreamDestroy(CUstream hStream)
@@ -85,87 +59,87 @@ CUresult CUDAAPI cuStreamDestroy(CUstream hStream)
 CUresult CUDAAPI cuStreamGetPriority(CUstream hStream, int *priority)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamGetPriority, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamGetPriority, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (priority == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *priority = s->priority;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamGetFlags, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamGetFlags, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (flags == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *flags = s->flags;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamGetId, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamGetId, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (streamId == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *streamId = s->id;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamGetCtx, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamGetCtx, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (pctx == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *pctx = s->ctx;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamGetDevice, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamGetDevice, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (device == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *device = s->ctx->dev->ordinal;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuStreamQuery(CUstream hStream)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamQuery, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamQuery, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     rc = sim_capture_ask_stream(s);
     if (rc == CUDA_SUCCESS && !sim_stream_done(s))
         rc = CUDA_ERROR_NOT_READY;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuStreamSynchronize(CUstream hStream)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamSynchronize, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamSynchronize, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     CUcontext ctx = s->ctx;
     rc = sim_capture_ask_stream(s);
     if (rc != CUDA_SUCCESS)
-        return finish(rc);
+        return sim_end(rc);
     sim_stream_sync(s);
-    return finish(sim_synced(ctx));
+    return sim_end(sim_synced(ctx));
 }
 
 static void nothing_run(struct sim_op *op)
@@ -184,30 +158,30 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent,
 {
     CUstream s;
     uint64_t seq;
-    CUresult rc = begin(SIM_FN_cuStreamWaitEvent, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamWaitEvent, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     CUevent e = sim_event_find(hEvent);
     if (e == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     if (Flags != CU_EVENT_WAIT_DEFAULT)
-        return finish(Flags == CU_EVENT_WAIT_EXTERNAL && s->capture != NULL
-                          ? CUDA_ERROR_NOT_SUPPORTED
-                          : CUDA_ERROR_INVALID_VALUE);
+        return sim_end(Flags == CU_EVENT_WAIT_EXTERNAL && s->capture != NULL
+                           ? CUDA_ERROR_NOT_SUPPORTED
+                           : CUDA_ERROR_INVALID_VALUE);
     if (s->capture != NULL || e->captured != 0)
-        return finish(sim_capture_wait(s, e));
+        return sim_end(sim_capture_wait(s, e));
     if (e->stamp == NULL)
-        return finish(CUDA_SUCCESS);
+        return sim_end(CUDA_SUCCESS);
     struct sim_op *op = calloc(1, sizeof(*op));
     if (op == NULL)
-        return finish(CUDA_ERROR_OUT_OF_MEMORY);
+        return sim_end(CUDA_ERROR_OUT_OF_MEMORY);
     op->run = nothing_run;
     op->done = plain_done;
     op->prompt = true;
     rc = sim_stream_submit(s, op, e->stamp, &seq);
     if (rc != CUDA_SUCCESS)
         free(op);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 /* A function of the program, in either of two forms. */
@@ -249,12 +223,12 @@ static CUresult queue_host_fn(CUstream s, const struct host_op *from)
 CUresult CUDAAPI cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuLaunchHostFunc, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuLaunchHostFunc, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (fn == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(
         queue_host_fn(s, &(struct host_op){.fn = fn, .user = userData}));
 }
 
@@ -263,69 +237,70 @@ CUresult CUDAAPI cuStreamAddCallback(CUstream hStream,
                                      unsigned int flags)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamAddCallback, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamAddCallback, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (callback == NULL || flags != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(queue_host_fn(s, &(struct host_op){.callback = callback,
-                                                     .stream = hStream,
-                                                     .user = userData}));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(queue_host_fn(s, &(struct host_op){.callback = callback,
+                                                      .stream = hStream,
+                                                      .user = userData}));
 }
 
 /* The same calls for programs whose default stream is the thread's own. */
 
 CUresult CUDAAPI cuStreamGetPriority_ptsz(CUstream hStream, int *priority)
 {
-    return cuStreamGetPriority(own(hStream), priority);
+    return cuStreamGetPriority(sim_own_stream(hStream), priority);
 }
 
 CUresult CUDAAPI cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags)
 {
-    return cuStreamGetFlags(own(hStream), flags);
+    return cuStreamGetFlags(sim_own_stream(hStream), flags);
 }
 
 CUresult CUDAAPI cuStreamGetId_ptsz(CUstream hStream,
                                     unsigned long long *streamId)
 {
-    return cuStreamGetId(own(hStream), streamId);
+    return cuStreamGetId(sim_own_stream(hStream), streamId);
 }
 
 CUresult CUDAAPI cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx)
 {
-    return cuStreamGetCtx(own(hStream), pctx);
+    return cuStreamGetCtx(sim_own_stream(hStream), pctx);
 }
 
 CUresult CUDAAPI cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device)
 {
-    return cuStreamGetDevice(own(hStream), device);
+    return cuStreamGetDevice(sim_own_stream(hStream), device);
 }
 
 CUresult CUDAAPI cuStreamQuery_ptsz(CUstream hStream)
 {
-    return cuStreamQuery(own(hStream));
+    return cuStreamQuery(sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuStreamSynchronize_ptsz(CUstream hStream)
 {
-    return cuStreamSynchronize(own(hStream));
+    return cuStreamSynchronize(sim_own_stream(hStream));
 }
 
 CUresult CUDAAPI cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent,
                                         unsigned int Flags)
 {
-    return cuStreamWaitEvent(own(hStream), hEvent, Flags);
+    return cuStreamWaitEvent(sim_own_stream(hStream), hEvent, Flags);
 }
 
 CUresult CUDAAPI cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn,
                                        void *userData)
 {
-    return cuLaunchHostFunc(own(hStream), fn, userData);
+    return cuLaunchHostFunc(sim_own_stream(hStream), fn, userData);
 }
 
 CUresult CUDAAPI cuStreamAddCallback_ptsz(CUstream hStream,
                                           CUstreamCallback callback,
                                           void *userData, unsigned int flags)
 {
-    return cuStreamAddCallback(own(hStream), callback, userData, flags);
+    return cuStreamAddCallback(sim_own_stream(hStream), callback, userData,
+                               flags);
 }

@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vmm_api.c - the driver's calls on virtual memory. They need no current
  * context: addresses and memory here belong to devices. */
+#include "entry.h"
 #include "stream.h"
 #include "vmm.h"
-
-/* Begins a call: on success the lock is held until finish(). */
-static CUresult begin(enum sim_fn fn)
-{
-    CUresult rc = sim_enter(fn);
-    if (rc == CUDA_SUCCESS)
-        pthread_mutex_lock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
 
 static bool is_multiple(uint64_t value, size_t of)
 {
@@ -44,16 +30,16 @@ CUresult CUDAAPI cuMemGetAllocationGranularity(
     CUmemAllocationGranularity_flags option)
 {
     struct sim_device *dev;
-    CUresult rc = begin(SIM_FN_cuMemGetAllocationGranularity);
+    CUresult rc = sim_begin(SIM_FN_cuMemGetAllocationGranularity);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (granularity == NULL || (int)option < 0 ||
         option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = check_prop(prop, &dev);
     if (rc == CUDA_SUCCESS)
         *granularity = SIM_GRANULARITY;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *ptr, size_t size,
@@ -61,27 +47,27 @@ CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *ptr, size_t size,
                                      unsigned long long flags)
 {
     uintptr_t base;
-    CUresult rc = begin(SIM_FN_cuMemAddressReserve);
+    CUresult rc = sim_begin(SIM_FN_cuMemAddressReserve);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (ptr == NULL || !is_multiple(size, 4096) || flags != 0 ||
         (alignment & (alignment - 1)) != 0 || addr % 4096 != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (alignment < SIM_GRANULARITY)
         alignment = SIM_GRANULARITY;
     if (size > SIZE_MAX / 4 || alignment > SIZE_MAX / 4)
-        return finish(CUDA_ERROR_OUT_OF_MEMORY);
+        return sim_end(CUDA_ERROR_OUT_OF_MEMORY);
     rc = sim_range_reserve(size, alignment, (uintptr_t)addr, &base);
     if (rc == CUDA_SUCCESS)
         *ptr = base;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size)
 {
-    CUresult rc = begin(SIM_FN_cuMemAddressFree);
+    CUresult rc = sim_begin(SIM_FN_cuMemAddressFree);
     return rc != CUDA_SUCCESS ? rc
-                              : finish(sim_range_free((uintptr_t)ptr, size));
+                              : sim_end(sim_range_free((uintptr_t)ptr, size));
 }
 
 CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
@@ -89,51 +75,51 @@ CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                              unsigned long long flags)
 {
     struct sim_device *dev;
-    CUresult rc = begin(SIM_FN_cuMemCreate);
+    CUresult rc = sim_begin(SIM_FN_cuMemCreate);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (handle == NULL || !is_multiple(size, SIM_GRANULARITY) || flags != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = check_prop(prop, &dev);
     if (rc == CUDA_SUCCESS)
         rc = sim_block_create(dev, size, prop, handle);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-    CUresult rc = begin(SIM_FN_cuMemRelease);
+    CUresult rc = sim_begin(SIM_FN_cuMemRelease);
     if (rc != CUDA_SUCCESS)
         return rc;
     struct sim_block *b = sim_block_check(handle);
     if (b == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     sim_block_put(b);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
                           CUmemGenericAllocationHandle handle,
                           unsigned long long flags)
 {
-    CUresult rc = begin(SIM_FN_cuMemMap);
+    CUresult rc = sim_begin(SIM_FN_cuMemMap);
     if (rc != CUDA_SUCCESS)
         return rc;
     struct sim_block *b = sim_block_check(handle);
     if (b == NULL || !is_multiple(ptr, SIM_GRANULARITY) ||
         !is_multiple(size, SIM_GRANULARITY) || offset != 0 || flags != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(sim_vmm_map((uintptr_t)ptr, size, b));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(sim_vmm_map((uintptr_t)ptr, size, b));
 }
 
 /* Work that uses the memory is waited for, as the real call does. */
 CUresult CUDAAPI cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
-    CUresult rc = begin(SIM_FN_cuMemUnmap);
+    CUresult rc = sim_begin(SIM_FN_cuMemUnmap);
     if (rc != CUDA_SUCCESS)
         return rc;
     sim_stream_drain_all();
-    return finish(sim_vmm_unmap((uintptr_t)ptr, size));
+    return sim_end(sim_vmm_unmap((uintptr_t)ptr, size));
 }
 
 static CUresult set_access(CUdeviceptr ptr, size_t size,
@@ -155,15 +141,15 @@ static CUresult set_access(CUdeviceptr ptr, size_t size,
 CUresult CUDAAPI cuMemSetAccess(CUdeviceptr ptr, size_t size,
                                 const CUmemAccessDesc *desc, size_t count)
 {
-    CUresult rc = begin(SIM_FN_cuMemSetAccess);
+    CUresult rc = sim_begin(SIM_FN_cuMemSetAccess);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (desc == NULL || count == 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     sim_stream_drain_all();
     for (size_t i = 0; i < count && rc == CUDA_SUCCESS; i++)
         rc = set_access(ptr, size, &desc[i]);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 /* The mapping that holds an address, or NULL. */
@@ -177,44 +163,44 @@ CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags,
                                 const CUmemLocation *location, CUdeviceptr ptr)
 {
     struct sim_device *dev;
-    CUresult rc = begin(SIM_FN_cuMemGetAccess);
+    CUresult rc = sim_begin(SIM_FN_cuMemGetAccess);
     if (rc != CUDA_SUCCESS)
         return rc;
     const struct sim_alloc *a = find_mapping((uintptr_t)ptr);
     if (flags == NULL || location == NULL || a == NULL ||
         location->type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = sim_device_find(location->id, &dev);
     if (rc == CUDA_SUCCESS)
         *flags = sim_mem_access(a, dev);
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuMemGetAllocationPropertiesFromHandle(
     CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 {
-    CUresult rc = begin(SIM_FN_cuMemGetAllocationPropertiesFromHandle);
+    CUresult rc = sim_begin(SIM_FN_cuMemGetAllocationPropertiesFromHandle);
     if (rc != CUDA_SUCCESS)
         return rc;
     const struct sim_block *b = sim_block_check(handle);
     if (prop == NULL || b == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *prop = b->prop;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI
 cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 {
-    CUresult rc = begin(SIM_FN_cuMemRetainAllocationHandle);
+    CUresult rc = sim_begin(SIM_FN_cuMemRetainAllocationHandle);
     if (rc != CUDA_SUCCESS)
         return rc;
     const struct sim_alloc *a = find_mapping((uintptr_t)addr);
     if (handle == NULL || a == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     a->block->refs++;
     *handle = sim_block_handle(a->block);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 /* The one way out of the process that is simulated: a file descriptor. */
@@ -222,30 +208,30 @@ CUresult CUDAAPI cuMemExportToShareableHandle(
     void *shareableHandle, CUmemGenericAllocationHandle handle,
     CUmemAllocationHandleType handleType, unsigned long long flags)
 {
-    CUresult rc = begin(SIM_FN_cuMemExportToShareableHandle);
+    CUresult rc = sim_begin(SIM_FN_cuMemExportToShareableHandle);
     if (rc != CUDA_SUCCESS)
         return rc;
     const struct sim_block *b = sim_block_check(handle);
     if (shareableHandle == NULL || b == NULL || flags != 0 ||
         handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         (b->prop.requestedHandleTypes & handleType) == 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (!sim.config.ipc_export)
-        return finish(CUDA_ERROR_NOT_SUPPORTED);
-    return finish(sim_block_export(b, shareableHandle));
+        return sim_end(CUDA_ERROR_NOT_SUPPORTED);
+    return sim_end(sim_block_export(b, shareableHandle));
 }
 
 CUresult CUDAAPI cuMemImportFromShareableHandle(
     CUmemGenericAllocationHandle *handle, void *osHandle,
     CUmemAllocationHandleType shHandleType)
 {
-    CUresult rc = begin(SIM_FN_cuMemImportFromShareableHandle);
+    CUresult rc = sim_begin(SIM_FN_cuMemImportFromShareableHandle);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (handle == NULL ||
         shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     if (!sim.config.ipc_open)
-        return finish(CUDA_ERROR_NOT_SUPPORTED);
-    return finish(sim_block_import((int)(intptr_t)osHandle, handle));
+        return sim_end(CUDA_ERROR_NOT_SUPPORTED);
+    return sim_end(sim_block_import((int)(intptr_t)osHandle, handle));
 }
