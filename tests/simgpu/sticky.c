@@ -35,14 +35,17 @@ int main(void)
     CUstream s;
     CUevent e;
     CUdeviceptr d, elsewhere;
+    struct t_gate gate;
     char host[64];
     int n;
     OK(cuMemAlloc(&d, 64));
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     OK(cuEventCreate(&e, 0));
     CUgraphExec exec = graph_on_freed_memory(s);
+    t_gate_close(&gate, s);
     OK(cuGraphLaunch(exec, s)); /* it fails when it runs, not now */
     OK(cuLaunchHostFunc(s, call, NULL));
+    t_gate_open(&gate);
     IS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
     CHECK(called == 0);
     IS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);

@@ -11,7 +11,10 @@ static const struct row {
     {number, number == 0 ? "cuda" #runtime : "cudaError" #runtime, text},
 #include "simgpu/errors.def"
 #undef SIM_ERROR
+    {9, "cudaErrorInvalidConfiguration", "no such shape of grid or block"},
     {12, "cudaErrorInvalidPitchValue", "the pitch is less than a row"},
+    {13, "cudaErrorInvalidSymbol", "not a variable of this program"},
+    {52, "cudaErrorMissingConfiguration", "a launch that was not begun"},
 };
 
 static const struct row *find(cudaError_t error)
