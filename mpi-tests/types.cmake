@@ -49,3 +49,9 @@ mt_add(mpi.aliases.sim 60 run.sh -m sim -n 3 -c aliases --gpu)
 mt_add(mpi.aliases.foreign 60 run.sh -m host -n 3 -c aliases --foreign)
 set_tests_properties(mpi.aliases.foreign PROPERTIES
     ENVIRONMENT "MT_CONFIG=${MT_BIN}/config.sh;MT_BEHIND=libshim_logical.so")
+
+# What the Fortran compiler means by its kinds.
+if(MT_MPIFORT)
+    mt_wrapped(MT_MPIFORT fkinds fkinds.f90 -w -fallow-argument-mismatch)
+    mt_add(mpi.fkinds 60 run.sh -m host -n 3 fkinds)
+endif()
