@@ -16,6 +16,26 @@
 /* The capture mode is the calling thread's: while some thread captures a graph
  * in global mode, calls such as an event query would break the capture unless
  * this thread says that it knows what it does. */
+static void relax(const struct driver *cu, struct visit *visit)
+{
+    visit->cu = cu;
+    visit->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    visit->relaxed =
+        cu->cuThreadExchangeStreamCaptureMode &&
+        cu->cuThreadExchangeStreamCaptureMode(&visit->mode) == CUDA_SUCCESS;
+}
+
+/* Twice where it fails, as the pop below: nothing of the caller's may stay
+ * changed. */
+static void unrelax(const struct visit *visit)
+{
+    CUstreamCaptureMode mode = visit->mode;
+
+    if (visit->relaxed &&
+        visit->cu->cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
+        visit->cu->cuThreadExchangeStreamCaptureMode(&mode);
+}
+
 CUresult cx_cuda_enter(const struct driver *cu, CUcontext ctx,
                        struct visit *visit)
 {
@@ -23,23 +43,15 @@ CUresult cx_cuda_enter(const struct driver *cu, CUcontext ctx,
 
     if (res != CUDA_SUCCESS)
         return res;
-    visit->cu = cu;
-    visit->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    visit->relaxed =
-        cu->cuThreadExchangeStreamCaptureMode &&
-        cu->cuThreadExchangeStreamCaptureMode(&visit->mode) == CUDA_SUCCESS;
+    relax(cu, visit);
     return CUDA_SUCCESS;
 }
 
 void cx_cuda_leave(const struct visit *visit)
 {
-    CUstreamCaptureMode mode = visit->mode;
     CUcontext ctx;
 
-    /* Each twice where it fails: nothing of the caller's may stay changed. */
-    if (visit->relaxed &&
-        visit->cu->cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
-        visit->cu->cuThreadExchangeStreamCaptureMode(&mode);
+    unrelax(visit);
     if (visit->cu->cuCtxPopCurrent_v2(&ctx) != CUDA_SUCCESS)
         visit->cu->cuCtxPopCurrent_v2(&ctx);
 }
@@ -276,16 +288,14 @@ static int is_active(const struct driver *cu, CUdevice device)
 /* One that the program does not count on any more has another number. */
 static CUcontext retain(const struct driver *cu, struct primary *primary)
 {
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    struct visit visit;
     CUresult res;
 
     if (primary->cu && cx_cuda_ctx_id(cu, primary->cu) == primary->id)
         return primary->cu;
-    if (cu->cuThreadExchangeStreamCaptureMode)
-        cu->cuThreadExchangeStreamCaptureMode(&mode);
+    relax(cu, &visit);
     res = cu->cuDevicePrimaryCtxRetain(&primary->cu, primary->device);
-    if (cu->cuThreadExchangeStreamCaptureMode)
-        cu->cuThreadExchangeStreamCaptureMode(&mode);
+    unrelax(&visit);
     if (res != CUDA_SUCCESS)
         primary->cu = NULL;
     primary->id = primary->cu ? cx_cuda_ctx_id(cu, primary->cu) : 0;

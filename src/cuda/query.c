@@ -182,15 +182,43 @@ static enum cx_status is_one(struct cx_gpu *gpu, uintptr_t addr,
     return chunks(gpu, addr, last_addr, first, one);
 }
 
+/* May this device use a mapped address? Unknown for other memory: -1. */
+static int admits(const struct driver *cu, uintptr_t addr, int ordinal)
+{
+    const CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, ordinal};
+    unsigned long long flags = 0;
+
+    if (!cu->cuMemGetAccess ||
+        cu->cuMemGetAccess(&flags, &device, (CUdeviceptr)addr) != CUDA_SUCCESS)
+        return -1;
+    return flags != 0;
+}
+
+/* Of the memory's own device; of another one where only that may use it. */
+static CUcontext loose_context(struct cx_gpu *gpu, uintptr_t addr, int ordinal)
+{
+    const struct driver *cu = gpu->driver;
+    int n = 0;
+
+    if (admits(cu, addr, ordinal) != 0 ||
+        cu->cuDeviceGetCount(&n) != CUDA_SUCCESS)
+        return cx_cuda_any_context(gpu, ordinal);
+    for (int i = 0; i < n; i++) {
+        if (admits(cu, addr, i) == 1)
+            return cx_cuda_any_context(gpu, i);
+    }
+    return NULL; /* mapped, and no device may use it */
+}
+
 /* A context to work in, and its number. */
 static enum cx_status settle_context(struct cx_gpu *gpu, uintptr_t addr,
                                      struct cx_mem *mem)
 {
     if (mem->loose)
-        mem->ctx = cx_cuda_any_context(gpu, mem->device);
+        mem->ctx = loose_context(gpu, addr, mem->device);
     if (!mem->ctx) {
         cx_error("memory at %p belongs to device %d, where no context can be "
-                 "had",
+                 "had that may use it",
                  (void *)addr, mem->device);
         return CX_ERR_GPU;
     }

@@ -57,6 +57,20 @@
     X(cuMemcpyDtoDAsync_v2)                                                    \
     X(cuCtxEnablePeerAccess)                                                   \
     X(cuStreamSynchronize)                                                     \
+    X(cuStreamBeginCapture_v2)                                                 \
+    X(cuStreamEndCapture)                                                      \
+    X(cuStreamIsCapturing)                                                     \
+    X(cuGraphDestroy)                                                          \
+    X(cuMemAllocAsync)                                                         \
+    X(cuMemFreeAsync)                                                          \
+    X(cuMemAddressReserve)                                                     \
+    X(cuMemAddressFree)                                                        \
+    X(cuMemCreate)                                                             \
+    X(cuMemRelease)                                                            \
+    X(cuMemMap)                                                                \
+    X(cuMemUnmap)                                                              \
+    X(cuMemSetAccess)                                                          \
+    X(cuDevicePrimaryCtxGetState)                                              \
     X(cuStreamCreate)                                                          \
     X(cuStreamDestroy_v2)
 
