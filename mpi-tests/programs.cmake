@@ -79,3 +79,26 @@ target_link_libraries(mt-state_tiny PRIVATE coax_flags mt-tinympi
 set_target_properties(mt-state_tiny PROPERTIES OUTPUT_NAME state_tiny
     RUNTIME_OUTPUT_DIRECTORY ${MT_BIN})
 mt_add(mpi.state.no_ucx 30 state_tiny.sh)
+
+# --- what is left, tools, children -------------------------------------------
+
+mt_program(left)
+foreach(mode host sim)
+    mt_add(mpi.left.${mode} 60 left.sh ${mode})
+endforeach()
+
+foreach(kind plain both)
+    add_library(mt-tool_${kind} MODULE tool.c)
+    target_link_libraries(mt-tool_${kind} PRIVATE coax_flags ${CMAKE_DL_LIBS})
+    target_include_directories(mt-tool_${kind} SYSTEM PRIVATE
+        ${COAX_MPI_INCLUDE_DIRS})
+    set_target_properties(mt-tool_${kind} PROPERTIES
+        OUTPUT_NAME tool_${kind} PREFIX lib LIBRARY_OUTPUT_DIRECTORY ${MT_BIN})
+endforeach()
+target_compile_definitions(mt-tool_both PRIVATE TOOL_BOTH)
+mt_add(mpi.tools 60 tools.sh)
+
+mt_program(children)
+mt_add(mpi.children.plain 60 run.sh -m plain -n 2 children)
+mt_add(mpi.children.host 60 run.sh -m host -n 2 -c children)
+mt_add(mpi.children.sim 60 run.sh -m sim -n 2 -c children --gpu)
