@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* binding_c.c - the three functions from C. Prints how many calls of each it
  * makes and, where the counting preloads are there, how many messages of rank 0
- * a call of each costs: the measure for the other bindings. */
+ * a call of each costs: the measure for the other bindings.
+ *
+ * binding_c [FOLDER]   goes to FOLDER first */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "binding_memory.h"
 #include "counts.h"
@@ -90,12 +93,14 @@ static void allgathers(void)
           "allgather in place");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static void (*const parts[])(void) = {allreduces, bcasts, allgathers};
     unsigned long long cost[3];
 
     mt_init();
+    if (argc > 1 && chdir(argv[1]))
+        mt_die("cannot go to %s", argv[1]);
     a = bm_alloc(2 * N * sizeof *a);
     b = bm_alloc(2 * N * sizeof *b);
     for (int i = 0; i < 3; i++) {

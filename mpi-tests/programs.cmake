@@ -102,3 +102,9 @@ mt_program(children)
 mt_add(mpi.children.plain 60 run.sh -m plain -n 2 children)
 mt_add(mpi.children.host 60 run.sh -m host -n 2 -c children)
 mt_add(mpi.children.sim 60 run.sh -m sim -n 2 -c children --gpu)
+
+mt_program(late_mix)
+mt_add(mpi.late.mix 90 late_mix.sh)
+
+mt_add(mpi.installed 60 installed.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
+mt_add(mpi.launchers 60 launchers.sh)

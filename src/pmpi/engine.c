@@ -143,9 +143,32 @@ static struct cx_mpi_services services = {
     .reduce_local = reduce_local,
 };
 
+/* The file that `address` is mapped from, as an absolute path; 1 if found. */
+static int mapped_file(uintptr_t address, char *out, size_t n)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[4096 + 128];
+    int found = 0;
+
+    while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL) {
+        unsigned long begin = 0, end = 0;
+        const char *file = strchr(line, '/');
+
+        if (sscanf(line, "%lx-%lx", &begin, &end) != 2 || file == NULL ||
+            address < begin || address >= end)
+            continue;
+        found =
+            snprintf(out, n, "%.*s", (int)strcspn(file, "\n"), file) < (int)n;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return found;
+}
+
 const char *cx_engine_path(void)
 {
     static char path[4096];
+    size_t room = sizeof(path) - sizeof(CX_ENGINE_LIBRARY) - 1;
     Dl_info info;
     char *slash;
 
@@ -153,8 +176,11 @@ const char *cx_engine_path(void)
         return path;
     if (dladdr((void *)&services, &info) == 0 || info.dli_fname == NULL)
         return CX_ENGINE_LIBRARY;
-    snprintf(path, sizeof(path) - sizeof(CX_ENGINE_LIBRARY) - 1, "%s",
-             info.dli_fname);
+    /* Preloaded by a relative path, and the program may have changed its
+     * folder since. */
+    if (info.dli_fname[0] == '/' ||
+        !mapped_file((uintptr_t)info.dli_fbase, path, room))
+        snprintf(path, room, "%s", info.dli_fname);
     slash = strrchr(path, '/');
     strcpy(slash != NULL ? slash + 1 : path, CX_ENGINE_LIBRARY);
     return path;
