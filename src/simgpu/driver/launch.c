@@ -89,16 +89,6 @@ size_t sim_launch_offsets(const struct simgpu_kernel *k, size_t *offsets)
     return at;
 }
 
-/* What a kernel of this context may do with an allocation: to reach another
- * device's it must have enabled access. */
-static unsigned access_to(const struct sim_alloc *a, CUcontext ctx)
-{
-    if (a->kind == SIM_DEVICE && a->dev != ctx->dev &&
-        (ctx->peers & UINT32_C(1) << a->dev->ordinal) == 0)
-        return 0;
-    return sim_mem_access(a, ctx->dev);
-}
-
 /* The allocation that a pointer is into, or just behind: loops end there. */
 static struct sim_alloc *target(uintptr_t addr)
 {
@@ -129,7 +119,7 @@ static void bind_word(struct kernel_op *k, size_t at, bool is_pointer)
     memcpy(&word, passed(k) + at, sizeof(word));
     const struct sim_alloc *a = target((uintptr_t)word);
     if (a != NULL && sim_mem_is_device(a)) {
-        unsigned access = access_to(a, k->ctx);
+        unsigned access = sim_mem_reach(a, k->ctx);
         if (access != 0)
             add_use(k, at, (uintptr_t)word, a, access);
         return;

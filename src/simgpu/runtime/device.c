@@ -233,6 +233,8 @@ static void fill_abilities(struct cudaDeviceProp *p, int device)
         attribute(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
     p->canUseHostPointerForRegisteredMem = attribute(
         device, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM);
+    p->memoryPoolsSupported =
+        attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
     p->hostRegisterSupported =
         attribute(device, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
 }
