@@ -16,7 +16,7 @@ cudaError_t CUDARTAPI cudaRuntimeGetVersion(int *runtimeVersion)
 {
     if (runtimeVersion == NULL)
         return cudaErrorInvalidValue;
-    *runtimeVersion = CUDART_VERSION;
+    *runtimeVersion = RT_VERSION;
     return cudaSuccess;
 }
 
@@ -280,7 +280,7 @@ cudaError_t CUDARTAPI cudaGetDriverEntryPoint(
 {
     cudaError_t err = rt_enter(RT_cudaGetDriverEntryPoint, RT_DRIVER_ONLY);
     if (err == cudaSuccess)
-        err = entry_point(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+        err = entry_point(symbol, funcPtr, RT_VERSION, flags, driverStatus);
     return rt_leave(err);
 }
 

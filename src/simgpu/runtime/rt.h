@@ -15,6 +15,19 @@
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 
+/* Set for libcudart.so.12, see v12.h. */
+#if !defined(RT_VERSION)
+#define RT_VERSION CUDART_VERSION
+#else
+#define RT_SYMBOL(name, symbol) __typeof__(name) name __asm__(#symbol);
+RT_SYMBOL(cudaMemAdvise, cudaMemAdvise_v2)
+RT_SYMBOL(cudaMemPrefetchAsync, cudaMemPrefetchAsync_v2)
+RT_SYMBOL(cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync_v2_ptsz)
+RT_SYMBOL(cudaGetDeviceProperties, rt_properties_13)
+RT_SYMBOL(cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_v3)
+RT_SYMBOL(cudaStreamGetCaptureInfo_ptsz, cudaStreamGetCaptureInfo_v3_ptsz)
+#endif
+
 enum rt_fn {
 #define SIM_FN(name) RT_##name,
 #include "simgpu/functions.def"
