@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 enum cx_scope { CX_SCOPE_AUTO, CX_SCOPE_DEVICE, CX_SCOPE_ALL };
+enum cx_support { CX_SUPPORT_AUTO, CX_SUPPORT_YES, CX_SUPPORT_NO };
 enum cx_gpu_setting { CX_GPU_AUTO, CX_GPU_YES, CX_GPU_NO };
 
 enum cx_setting_type {
@@ -22,7 +23,7 @@ enum cx_setting_type {
 
 /* Values by field name of settings.def. TEXT fields are owned copies. */
 struct cx_settings {
-    long enabled, scope, timeout_s, gpu, sync, stats, debug;
+    long enabled, scope, timeout_s, gpu, sync, stats, debug, cuda_support;
     size_t small;
     char *algo, *net_devices, *debug_file;
     uint64_t hash;     /* over the rows with agree = 1 */

@@ -80,7 +80,7 @@ int cx_coll_read(struct cx_coll_call *call, enum cx_coll_id id, int large,
     const struct cx_coll *coll = &cx_colls[id];
 
     *call = (struct cx_coll_call){
-        .coll = coll, .args = args, .large = large, .comm = MPI_COMM_SELF};
+        .coll = coll, .args = args, .large = large, .comm = MPI_COMM_WORLD};
     if (coll->comm < 0)
         return 1;
     call->comm = (MPI_Comm)args[coll->comm];

@@ -135,6 +135,7 @@ extern _Atomic int cx_watch;
 enum { CX_GPU_CUDA = 0 };
 
 /* Does MPI say that it takes GPU memory? */
+extern _Thread_local int cx_asking_mpi; /* 1 while it is asked */
 int cx_mpi_takes_device(void);
 /* When settings and the node are known; and for good at the end. */
 void cx_watch_begin(void);

@@ -30,15 +30,22 @@ static int switched_on(void)
     return 0;
 }
 
+/* MPICH answers the one by calling the other, by its exported name. */
+_Thread_local int cx_asking_mpi __attribute__((tls_model("initial-exec")));
+
 static int takes_device(void)
 {
     int yes = 0;
 
+    if (cx_mpi.gpu_aware == NULL && cx_mpi.gpu_query == NULL)
+        return switched_on();
+    cx_asking_mpi = 1;
     if (cx_mpi.gpu_aware != NULL)
-        return cx_mpi.gpu_aware() == 1;
-    if (cx_mpi.gpu_query != NULL)
-        return cx_mpi.gpu_query(CX_GPU_CUDA, &yes) == MPI_SUCCESS && yes;
-    return switched_on();
+        yes = cx_mpi.gpu_aware() == 1;
+    else if (cx_mpi.gpu_query(CX_GPU_CUDA, &yes) != MPI_SUCCESS)
+        yes = 0;
+    cx_asking_mpi = 0;
+    return yes;
 }
 
 int cx_mpi_takes_device(void)
@@ -162,10 +169,15 @@ enum cx_mem_kind cx_pointer_kind(uintptr_t addr, int *device)
 enum cx_mem_kind cx_pointer_kind_of(uintptr_t addr, MPI_Datatype type,
                                     int *device)
 {
-    MPI_Count lb = 0, extent;
+    MPI_Count lb = 0, extent = 0;
+    enum cx_mem_kind kind;
 
-    if (!cx_type_basic(type) &&
-        cx_mpi.Type_get_true_extent_x(type, &lb, &extent) != MPI_SUCCESS)
-        lb = 0;
-    return cx_pointer_kind(addr + (uintptr_t)lb, device);
+    if (cx_type_basic(type) || type == MPI_DATATYPE_NULL ||
+        cx_mpi.Type_get_true_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
+        extent == 0)
+        return cx_pointer_kind(addr, device);
+    kind = cx_pointer_kind(addr + (uintptr_t)lb, device);
+    if (kind != CX_MEM_HOST)
+        return kind;
+    return cx_pointer_kind(addr + (uintptr_t)(lb + extent - 1), device);
 }
