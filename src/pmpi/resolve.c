@@ -211,8 +211,6 @@ static int no_mpi(void)
 
 static int no_function(void)
 {
-    cx_error("a function was called that the MPI library of this program does "
-             "not have: check which MPI it was built for");
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
@@ -228,7 +226,12 @@ cx_fn cx_raw(enum cx_wrapped which)
     if (function != NULL)
         atomic_store_explicit(&cx_raw_known[which], function,
                               memory_order_relaxed);
-    else
-        function = (cx_fn)(cx_mpi.Initialized != NULL ? no_function : no_mpi);
-    return function;
+    if (function != NULL)
+        return function;
+    if (cx_mpi.Initialized == NULL)
+        return (cx_fn)no_mpi;
+    cx_error("%s was called, which the MPI library of this program does not "
+             "have: check which MPI the program was built for",
+             pmpi_names[which] + 1);
+    return (cx_fn)no_function;
 }
