@@ -16,12 +16,15 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include <xmmintrin.h>
 
 #include "mt.h"
 #include "mtbuf.h"
 
 #define NSIGNALS 65
 #define MAX_THREADS 256
+#define FLUSH_TO_ZERO 0x8000
+#define DENORMALS_ARE_ZERO 0x40
 
 extern char **environ;
 
@@ -172,6 +175,9 @@ void hs_begin(int gpus)
     struct rlimit files;
     const char *dir = getenv("MT_SCRATCH");
 
+    /* A library linked with -ffast-math would have changed it when loaded. */
+    mt_check((_mm_getcsr() & (FLUSH_TO_ZERO | DENORMALS_ARE_ZERO)) == 0,
+             "denormal numbers are flushed to zero");
     ngpus = gpus;
     take_signals();
     setitimer(ITIMER_REAL, &timer, NULL);

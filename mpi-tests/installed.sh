@@ -37,6 +37,24 @@ PATH=$mt_tmp/links:$PATH served "by a link in PATH" -genv MT_GPU 1 \
 served "preload by relative path, then another folder" \
     -genv LD_PRELOAD "$counters:./moved/${lib##*/moved/}/libcoax.so" \
     -genv COAX_SCOPE all "$MT_BIN/binding_c" /
+
+# Linked instead of preloaded: a Fortran program names no symbol of Coax, and a
+# linker with --as-needed would drop it but for what pkg-config says.
+if [ -x "$MT_MPIFORT" ]; then
+    flags=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --libs coax)
+    # shellcheck disable=SC2086 # one word a flag
+    "$MT_MPIFORT" -Wl,--as-needed -o linked "$MT_SRC/binding_f08.f90" \
+        "$MT_LIB/static/libmt-binding_memory.a" $flags -ldl >log 2>&1 ||
+        mt_bad "linking: $(cat log)"
+    timeout -k 5 $MT_TIMEOUT "$MT_MPIRUN" -n 2 -genv COAX_SMALL 0 \
+        -genv COAX_SCOPE all -genv LD_LIBRARY_PATH "$lib" \
+        -genv MT_SCRATCH "$mt_tmp" \
+        -genv LD_PRELOAD "$counters:$MT_BIN/libshim_front.so" ./linked \
+        </dev/null >out 2>err || mt_bad "linked: exit status $?: $(cat err)"
+    grep -q 'front 3 3 3 .* sends [1-9]' counts.0 ||
+        mt_bad "linked: counted '$(cat counts.0)'"
+fi
+
 mkdir "with blank"
 mv moved "with blank/moved"
 served "preload by name, in a folder with a blank" -genv COAX_SCOPE all \
