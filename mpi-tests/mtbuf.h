@@ -9,7 +9,19 @@
 
 #include <stddef.h>
 
-enum mt_kind { MT_HOST, MT_DEVICE, MT_PINNED, MT_MANAGED };
+/* MAPPED lies across two chunks of virtual memory, of one device or, MAPPED2,
+ * of two; of REGISTERED only the first page is pinned. */
+enum mt_kind {
+    MT_HOST,
+    MT_DEVICE,
+    MT_PINNED,
+    MT_MANAGED,
+    MT_REGISTERED,
+    MT_POOL,
+    MT_MAPPED,
+    MT_MAPPED2,
+    MT_NKINDS
+};
 
 struct mt_cuda {
     int (*Malloc)(void **ptr, size_t nbytes);
@@ -51,12 +63,17 @@ struct mt_buf {
     size_t cap;           /* bytes that fit from `ptr` on */
     unsigned char *alloc; /* owned */
     unsigned char *ptr;   /* inside the allocation, never its start */
+    int device;           /* that it was made on */
+    size_t mapped;        /* bytes of a mapping */
 };
 
 /* Room for `cap` bytes, `shift` bytes further into the allocation than the
  * guard alone asks for. */
 void mt_buf_create(struct mt_buf *buf, enum mt_kind kind, size_t cap,
                    size_t shift);
+/* On this device, whichever is current; the other is left current. */
+void mt_buf_create_on(struct mt_buf *buf, enum mt_kind kind, int device,
+                      size_t cap, size_t shift);
 void mt_buf_destroy(struct mt_buf *buf);
 
 /* Guards before and after [ptr, ptr + nbytes), and `fill` inside; a negative
