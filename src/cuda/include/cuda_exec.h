@@ -85,6 +85,12 @@ typedef struct CUlaunchConfig_st {
 
 typedef size_t(CUDAAPI *CUoccupancyB2DSize)(int blockSize);
 
+typedef struct CUipcEventHandle_st {
+    char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcEventHandle;
+
+CUresult CUDAAPI cuIpcGetEventHandle(CUipcEventHandle *, CUevent);
+CUresult CUDAAPI cuIpcOpenEventHandle(CUevent *, CUipcEventHandle);
 CUresult CUDAAPI cuModuleLoad(CUmodule *, const char *);
 CUresult CUDAAPI cuModuleLoadData(CUmodule *, const void *);
 CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *, const void *, unsigned int,

@@ -48,6 +48,14 @@ enum cudaFuncAttribute {
     cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
 
+typedef struct cudaIpcEventHandle_st {
+    char reserved[64];
+} cudaIpcEventHandle_t;
+
+cudaError_t CUDARTAPI cudaIpcGetEventHandle(cudaIpcEventHandle_t *,
+                                            cudaEvent_t);
+cudaError_t CUDARTAPI cudaIpcOpenEventHandle(cudaEvent_t *,
+                                             cudaIpcEventHandle_t);
 cudaError_t CUDARTAPI cudaLaunchKernel(const void *, dim3, dim3, void **,
                                        size_t, cudaStream_t);
 cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *, dim3, dim3, void **,

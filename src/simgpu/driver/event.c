@@ -3,6 +3,7 @@
 #include "stream.h"
 
 #include "capture.h"
+#include "ipc_event.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -59,6 +60,8 @@ static CUresult mark_capture(CUevent e, CUstream s)
 
 CUresult sim_event_record(CUevent e, CUstream s)
 {
+    if (e->shared != NULL)
+        return sim_ipc_event_record(e, s);
     if (s->capture != NULL)
         return mark_capture(e, s);
     struct sim_stamp *stamp = calloc(1, sizeof(*stamp));
@@ -107,6 +110,13 @@ CUresult sim_event_create(CUcontext ctx, unsigned flags, CUevent *out)
     e->next = ctx->events;
     ctx->events = e;
     sim_count(&sim_counters->events_live, 1);
+    if ((flags & CU_EVENT_INTERPROCESS) != 0) {
+        CUresult rc = sim_ipc_event_create(e);
+        if (rc != CUDA_SUCCESS) {
+            sim_event_destroy(e);
+            return rc;
+        }
+    }
     *out = e;
     return CUDA_SUCCESS;
 }
@@ -118,6 +128,7 @@ void sim_event_destroy(CUevent e)
         at = &(*at)->next;
     *at = e->next;
     forget(e);
+    sim_ipc_event_destroy(e);
     free(e);
     sim_uncount(&sim_counters->events_live, 1);
 }

@@ -2,6 +2,7 @@
 /* event_api.c - the driver's calls on events. */
 #include "capture.h"
 #include "entry.h"
+#include "ipc_event.h"
 #include "stream.h"
 
 /* Begins a call on an event: on success the lock is held until sim_end(). */
@@ -20,6 +21,8 @@ static CUresult begin(enum sim_fn fn, CUevent handle)
 
 static bool reached(CUevent e)
 {
+    if (e->shared != NULL)
+        return sim_ipc_event_reached(e);
     return e->stamp == NULL || e->stamp->stream->completed >= e->stamp->seq;
 }
 
@@ -29,8 +32,11 @@ CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags)
     CUresult rc = sim_enter(SIM_FN_cuEventCreate);
     if (rc != CUDA_SUCCESS)
         return rc;
-    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
-    if (phEvent == NULL || (Flags & ~known) != 0)
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                           CU_EVENT_INTERPROCESS;
+    if (phEvent == NULL || (Flags & ~known) != 0 ||
+        ((Flags & CU_EVENT_INTERPROCESS) != 0 &&
+         (Flags & CU_EVENT_DISABLE_TIMING) == 0))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&sim_lock);
     rc = sim_current_locked(&ctx);
@@ -81,12 +87,19 @@ CUresult CUDAAPI cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream,
     return cuEventRecordWithFlags(hEvent, sim_own_stream(hStream), flags);
 }
 
+/* Whether e may be asked whether it is reached. */
+static CUresult ask(CUevent e)
+{
+    return e->shared != NULL ? sim_ipc_event_check(e)
+                             : sim_capture_ask_event(e);
+}
+
 CUresult CUDAAPI cuEventQuery(CUevent hEvent)
 {
     CUresult rc = begin(SIM_FN_cuEventQuery, hEvent);
     if (rc != CUDA_SUCCESS)
         return rc;
-    rc = sim_capture_ask_event(hEvent);
+    rc = ask(hEvent);
     if (rc != CUDA_SUCCESS)
         return sim_end(rc);
     return sim_end(reached(hEvent) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
@@ -97,11 +110,13 @@ CUresult CUDAAPI cuEventSynchronize(CUevent hEvent)
     CUresult rc = begin(SIM_FN_cuEventSynchronize, hEvent);
     if (rc != CUDA_SUCCESS)
         return rc;
-    rc = sim_capture_ask_event(hEvent);
+    rc = ask(hEvent);
     if (rc != CUDA_SUCCESS)
         return sim_end(rc);
     CUcontext ctx = hEvent->ctx;
-    if (hEvent->stamp != NULL)
+    if (hEvent->shared != NULL)
+        sim_ipc_event_sync(hEvent);
+    else if (hEvent->stamp != NULL)
         sim_stream_wait(hEvent->stamp->stream, hEvent->stamp->seq);
     return sim_end(sim_synced(ctx));
 }

@@ -73,6 +73,8 @@ struct sim_stamp {
     uint64_t t_ns; /* set when it is reached */
 };
 
+struct sim_shared_event;
+
 struct CUevent_st {
     struct CUevent_st *next; /* in its context */
     CUcontext ctx;
@@ -80,6 +82,9 @@ struct CUevent_st {
     struct sim_stamp *stamp;     /* shared, counted; NULL: never recorded */
     unsigned long long captured; /* the capture it was last recorded in, or 0 */
     struct sim_nodes after;      /* what it stands for in that capture */
+    struct sim_shared_event *shared; /* of an interprocess one, or NULL */
+    unsigned long long shared_id;
+    void *shared_map; /* owned, where another process made it */
 };
 
 CUresult sim_stream_create(CUcontext ctx, enum sim_stream_kind kind,

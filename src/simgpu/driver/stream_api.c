@@ -2,6 +2,7 @@
 /* stream_api.c - the driver's calls on streams. */
 #include "capture.h"
 #include "entry.h"
+#include "ipc_event.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -168,6 +169,8 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent,
         return sim_end(Flags == CU_EVENT_WAIT_EXTERNAL && s->capture != NULL
                            ? CUDA_ERROR_NOT_SUPPORTED
                            : CUDA_ERROR_INVALID_VALUE);
+    if (e->shared != NULL)
+        return sim_end(sim_ipc_event_wait(e, s));
     if (s->capture != NULL || e->captured != 0)
         return sim_end(sim_capture_wait(s, e));
     if (e->stamp == NULL)

@@ -3,6 +3,7 @@
 #include "rt.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t *pStream)
 {
@@ -305,5 +306,26 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t event)
     cudaError_t err = rt_enter(RT_cudaEventDestroy, RT_INITED);
     if (err == cudaSuccess)
         err = rt_error(rt.cuEventDestroy_v2(event));
+    return rt_leave(err);
+}
+
+cudaError_t CUDARTAPI cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle,
+                                            cudaEvent_t event)
+{
+    cudaError_t err = rt_enter(RT_cudaIpcGetEventHandle, RT_BOUND);
+    if (err == cudaSuccess)
+        err =
+            rt_error(rt.cuIpcGetEventHandle((CUipcEventHandle *)handle, event));
+    return rt_leave(err);
+}
+
+cudaError_t CUDARTAPI cudaIpcOpenEventHandle(cudaEvent_t *event,
+                                             cudaIpcEventHandle_t handle)
+{
+    CUipcEventHandle h;
+    cudaError_t err = rt_enter(RT_cudaIpcOpenEventHandle, RT_BOUND);
+    memcpy(&h, &handle, sizeof(h));
+    if (err == cudaSuccess)
+        err = rt_error(rt.cuIpcOpenEventHandle(event, h));
     return rt_leave(err);
 }
