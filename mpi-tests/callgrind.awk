@@ -3,7 +3,13 @@
 #
 # Prints the trigger of the profile and the instructions of ours: the self cost
 # of every function in libcoax.so, and the inclusive cost of everything that it
-# calls elsewhere except the MPI library's own collective.
+# calls elsewhere except the MPI library's own function, one of `names`.
+
+BEGIN {
+    if (names == "")
+        names = "Allreduce|Bcast|Allgather"
+    wanted = "^P?MPI_(" names ")(_c)?$"
+}
 
 # "(12) name" the first time, "(12)" later; objects and functions have a
 # table each.
@@ -38,7 +44,7 @@ function func_name(text,    id)
     cob = ob
     if (ob !~ /libcoax\.so$/ || target ~ /libcoax\.so$/)
         next
-    if (target ~ /libmpich|libmpi\./ && cfn ~ /^P?MPI_(Allreduce|Bcast|Allgather)/)
+    if (target ~ /libmpich|libmpi\./ && cfn ~ wanted)
         library += calls
     else {
         ours += $2

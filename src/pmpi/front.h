@@ -131,6 +131,31 @@ void cx_session_release(void);
 enum { CX_WATCH_NEW, CX_WATCH_ON, CX_WATCH_OFF };
 extern _Atomic int cx_watch;
 
+/* The driver was not loaded at this tick; 0: unknown, or it is. */
+extern _Atomic uint64_t cx_watch_looked;
+
+static inline uint64_t cx_watch_ticks(void)
+{
+#ifdef __x86_64__
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+/* Loading the driver and getting memory take longer than this since the last
+ * look: 65 to 260 microseconds. */
+static inline int cx_watch_quiet(void)
+{
+#ifdef __x86_64__
+    return cx_watch_ticks() -
+               atomic_load_explicit(&cx_watch_looked, memory_order_relaxed) <
+           1 << 18;
+#else
+    return 0;
+#endif
+}
+
 /* MPIX_GPU_SUPPORT_CUDA, which old headers lack. */
 enum { CX_GPU_CUDA = 0 };
 

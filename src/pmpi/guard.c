@@ -172,7 +172,7 @@ int cx_guard_call(enum cx_guard_id id, int large, enum cx_wrapped which,
     const struct buffer *buffer = row->buffers;
     int i, device;
 
-    if (!cx_watching() || bad_handle(row, args))
+    if (bad_handle(row, args))
         return call_mpi(which, args);
     for (i = 0; i < MAX_BUFFERS && buffer->name != NULL; i++, buffer++) {
         if (!touches(buffer, large, args) || !on_device(buffer, args, &device))
@@ -198,7 +198,7 @@ int cx_guard_coll(enum cx_coll_id id, int large, enum cx_wrapped which,
     struct cx_coll_call call;
     struct cx_found found;
 
-    if (!cx_watching() || !cx_coll_read(&call, id, large, args) ||
+    if (!cx_coll_read(&call, id, large, args) ||
         !cx_coll_on_gpu(&call, 1 << CX_MEM_DEVICE, &found) || !found.yes)
         return call_mpi(which, args);
     say(which, name, buffer_name(call.coll, found.is_recv), found.device);

@@ -119,7 +119,7 @@ int cx_staged(enum cx_coll_id id, int large, cx_fn next, const cx_reg *args)
     uint64_t nbytes = 0;
     int rc = MPI_SUCCESS;
 
-    if (!cx_watching() || !cx_coll_read(&call, id, large, args) ||
+    if (!cx_coll_read(&call, id, large, args) ||
         !cx_coll_on_gpu(&call, ON_GPU, &found) || !found.yes)
         return call_mpi(next, args);
     status = staged(&call, next, &nbytes, &rc);

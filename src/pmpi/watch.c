@@ -4,8 +4,9 @@
  * have some: on a node with a GPU, once the driver is loaded.
  *
  * Without a GPU the wrappers pay one load and a branch. With one, but before
- * the driver is loaded, whether it has been loaded is asked at most every few
- * dozen microseconds: less than loading it takes, so nothing slips through. */
+ * the driver is loaded, whether it has been loaded is asked at most every tenth
+ * of a millisecond: less than it takes to load it and to get memory, so nothing
+ * slips through. */
 #include "pmpi/front.h"
 
 #include <dlfcn.h>
@@ -69,27 +70,15 @@ void cx_watch_end(void)
     atomic_store(&cx_watch, CX_WATCH_OFF);
 }
 
+_Atomic uint64_t cx_watch_looked;
+
 static int driver_loaded(void)
 {
-#ifdef __x86_64__
-    enum { LOOK_AGAIN = 1 << 16 }; /* ticks: 16 to 65 microseconds */
-    static _Atomic uint64_t looked;
-    static _Atomic int loaded;
-    uint64_t now;
+    int loaded = cx_front_libcuda();
 
-    if (atomic_load_explicit(&loaded, memory_order_relaxed))
-        return 1;
-    now = __builtin_ia32_rdtsc();
-    if (now - atomic_load_explicit(&looked, memory_order_relaxed) < LOOK_AGAIN)
-        return 0;
-    atomic_store_explicit(&looked, now, memory_order_relaxed);
-    if (!cx_front_libcuda())
-        return 0;
-    atomic_store(&loaded, 1);
-    return 1;
-#else
-    return cx_front_libcuda();
-#endif
+    atomic_store_explicit(&cx_watch_looked, loaded ? 0 : cx_watch_ticks(),
+                          memory_order_relaxed);
+    return loaded;
 }
 
 int cx_watching(void)

@@ -47,16 +47,23 @@
 /* May a call of `name` go on at once, to the function in `next`? */
 static inline int cx_wrap_free(enum cx_wrapped which, cx_fn *next)
 {
+    int watch = atomic_load_explicit(&cx_watch, memory_order_relaxed);
+
     *next = atomic_load_explicit(&cx_raw_known[which], memory_order_relaxed);
-    return __builtin_expect(
-        *next != NULL && atomic_load_explicit(
-                             &cx_watch, memory_order_relaxed) == CX_WATCH_OFF,
-        1);
+    return *next != NULL &&
+           (__builtin_expect(watch == CX_WATCH_OFF, 1) || cx_watch_quiet());
 }
 
-/* A wrapper with `n` arguments that calls look_name where buffers must be
- * looked at: out of line, so that the way past it stays a tail call. */
+/* A wrapper with `n` arguments that calls served_name where buffers must be
+ * looked at. The ways past it are tail calls: only out of line are arguments
+ * put into memory. */
 #define CX_WATCHED(name, n)                                                    \
+    static __attribute__((noinline)) int look_##name(CX_P##n)                  \
+    {                                                                          \
+        return cx_watching()                                                   \
+                   ? served_##name(CX_A##n)                                    \
+                   : ((int (*)(CX_P##n))cx_raw(CX_WRAP_##name))(CX_A##n);      \
+    }                                                                          \
     CX_WRAPPER(name, (CX_P##n))                                                \
     {                                                                          \
         cx_fn next;                                                            \

@@ -5,7 +5,7 @@
 
 /* A blocking form with `n` arguments: staged where it must be. */
 #define STAGED(name, id, large, n)                                             \
-    static __attribute__((noinline)) int look_##name(CX_P##n)                  \
+    static __attribute__((noinline)) int served_##name(CX_P##n)                \
     {                                                                          \
         return cx_staged(CX_COLL_##id, large, cx_raw(CX_WRAP_##name),          \
                          (const cx_reg[9]){CX_A##n});                          \

@@ -5,7 +5,7 @@
 #include "pmpi/wrap.h"
 
 #define GUARDED(name, id, large, n)                                            \
-    static __attribute__((noinline)) int look_##name(CX_P##n)                  \
+    static __attribute__((noinline)) int served_##name(CX_P##n)                \
     {                                                                          \
         return cx_guard_call(CX_GUARD_##id, large, CX_WRAP_##name,             \
                              "MPI_" #name, (const cx_reg[13]){CX_A##n});       \
@@ -14,7 +14,7 @@
 
 /* Its request is its last argument. */
 #define GUARDED_COLL(name, id, large, n)                                       \
-    static __attribute__((noinline)) int look_##name(CX_P##n)                  \
+    static __attribute__((noinline)) int served_##name(CX_P##n)                \
     {                                                                          \
         return cx_guard_coll(CX_COLL_##id, large, CX_WRAP_##name,              \
                              "MPI_" #name, (n)-1,                              \
