@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alloc.c - zeroed, counted allocation with fault injection for tests. */
+/* alloc.c - zeroed, counted allocation with fault injection for tests.
+ *
+ * Where the C library has no memory the kernel is asked: a rank that cannot
+ * take part in a collective costs the whole job, so it is worth a second way.
+ */
 #include "base/alloc.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static atomic_long live;
 static atomic_ulong fail_countdown;
@@ -21,31 +26,56 @@ static int must_fail(void)
     return 0;
 }
 
+#define ALIGN 64
+
+/* In front of every block, ALIGN bytes long. */
+struct head {
+    size_t mapped; /* bytes to unmap; 0: from the heap */
+};
+
+/* `nbytes` with the head, zeroed. */
+static struct head *get(size_t nbytes)
+{
+    struct head *head = aligned_alloc(ALIGN, nbytes);
+
+    if (head != NULL)
+        return memset(head, 0, nbytes);
+    head = mmap(NULL, nbytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (head == MAP_FAILED)
+        return NULL;
+    head->mapped = nbytes;
+    return head;
+}
+
 void *cx_alloc(size_t n, size_t size)
 {
     size_t nbytes;
-    void *ptr;
+    struct head *head;
 
-    if (cx_mul(n, size, &nbytes) != CX_OK || nbytes > SIZE_MAX - 64 ||
+    if (cx_mul(n, size, &nbytes) != CX_OK || nbytes > SIZE_MAX - 2 * ALIGN ||
         must_fail())
         return NULL;
-    nbytes = (nbytes + 63) & ~(size_t)63;
-    if (nbytes == 0)
-        nbytes = 64;
-    ptr = aligned_alloc(64, nbytes);
-    if (ptr == NULL)
+    nbytes = (nbytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    head = get((nbytes > 0 ? nbytes : ALIGN) + ALIGN);
+    if (head == NULL)
         return NULL;
-    memset(ptr, 0, nbytes);
     atomic_fetch_add(&live, 1);
-    return ptr;
+    return (char *)head + ALIGN;
 }
 
 void cx_free(void *ptr)
 {
+    struct head *head;
+
     if (ptr == NULL)
         return;
+    head = (struct head *)(void *)((char *)ptr - ALIGN);
     atomic_fetch_sub(&live, 1);
-    free(ptr);
+    if (head->mapped > 0)
+        munmap(head, head->mapped);
+    else
+        free(head);
 }
 
 void cx_alloc_fail_at(unsigned long nth)
