@@ -10,21 +10,22 @@
 #include "mt.h"
 #include "simcount.h"
 
-#define MAX_FNS 256
-
 static struct {
-    int sim; /* faults of the simulated driver; else of the preload */
+    int env;  /* nothing is armed here */
+    int hard; /* the kernel's memory fails too */
+    int soft; /* it does not */
+    int sim;  /* faults of the simulated driver; else of the preload */
     int error;
     int n;
-    const char *name[MAX_FNS];
-    uint64_t before[MAX_FNS], calls[MAX_FNS];
+    const char *name[FAULTCTL_MAX];
+    uint64_t before[FAULTCTL_MAX], calls[FAULTCTL_MAX];
     mt_fault_arm_fn arm;
     mt_fault_calls_fn count;
 } ctl;
 
 static void add(const char *name)
 {
-    if (ctl.n == MAX_FNS)
+    if (ctl.n == FAULTCTL_MAX)
         mt_die("too many functions");
     ctl.name[ctl.n++] = name;
 }
@@ -51,6 +52,10 @@ static void open_preload(const char *set)
     mt_fault_name_fn name;
     const char *text;
 
+    ctl.env = !strcmp(set, "env");
+    ctl.soft = !strcmp(set, "alloc");
+    ctl.hard = !strcmp(set, "memory");
+
     *(void **)&name = dlsym(RTLD_DEFAULT, "mt_fault_name");
     *(void **)&ctl.arm = dlsym(RTLD_DEFAULT, "mt_fault_arm");
     *(void **)&ctl.count = dlsym(RTLD_DEFAULT, "mt_fault_calls");
@@ -59,8 +64,9 @@ static void open_preload(const char *set)
     for (int i = 0; (text = name(i)); i++) {
         int ucx = !strncmp(text, "ucp_", 4), mpi = !strncmp(text, "PMPI", 4);
 
-        if ((!strcmp(set, "ucx") && ucx) || (!strcmp(set, "mpi") && mpi) ||
-            (!strcmp(set, "alloc") && !ucx && !mpi))
+        if (ctl.env || (!strcmp(set, "ucx") && ucx) ||
+            (!strcmp(set, "mpi") && mpi) ||
+            ((ctl.soft || ctl.hard) && !strcmp(text, "aligned_alloc")))
             add(text);
     }
 }
@@ -95,7 +101,8 @@ void faultctl_spec(char *out, size_t size, int i, unsigned long n)
     if (ctl.sim)
         snprintf(out, size, "%s:%lu=%d", ctl.name[i], n, ctl.error);
     else
-        snprintf(out, size, "%s:%lu", ctl.name[i], n);
+        snprintf(out, size, "%s:%lu%s", ctl.name[i], n,
+                 ctl.hard ? ",mmap:1+" : "");
 }
 
 static uint64_t count(int i)
@@ -104,8 +111,15 @@ static uint64_t count(int i)
                    : ctl.count(ctl.name[i]);
 }
 
+unsigned long faultctl_total(const char *name)
+{
+    return ctl.count(name);
+}
+
 void faultctl_arm(const char *spec)
 {
+    if (ctl.env)
+        return;
     for (int i = 0; i < ctl.n; i++) {
         if (!spec)
             ctl.calls[i] = count(i);
@@ -121,4 +135,14 @@ void faultctl_arm(const char *spec)
 int faultctl_resets(void)
 {
     return ctl.sim;
+}
+
+int faultctl_harmless(void)
+{
+    return ctl.soft;
+}
+
+int faultctl_leaves_behind(void)
+{
+    return ctl.hard;
 }

@@ -109,6 +109,7 @@ enum cx_path { CX_PATH_ENGINE, CX_PATH_MPI };
 struct cx_engine_api {
     uint32_t size, version;
     const char *build_id;
+    char why[256]; /* where open fails: a sentence, or empty */
 
     /* Are the engine's settings (COAX_ALGO) valid? CX_ERR_CONFIG: `why` gets
      * one sentence of at most `n` bytes. */
@@ -147,6 +148,9 @@ struct cx_engine_api {
                                          void *dst, size_t dpitch,
                                          const void *src, size_t spitch,
                                          size_t width, size_t rows);
+
+    /* cx_log_errors of the engine: has a failure been reported? */
+    unsigned (*errors)(void);
 
     /* A readable description of wire and GPUs, for `coax info` and the info
      * line: writes at most `n` bytes with the NUL. Not CX_OK when no wire can

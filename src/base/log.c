@@ -68,6 +68,7 @@ int cx_log_init(enum cx_log_level level, const char *path, int rank)
 
 static _Thread_local char *held;
 static _Thread_local size_t held_left;
+static _Thread_local unsigned errors;
 
 void cx_log_hold(char *buf, size_t n)
 {
@@ -106,6 +107,7 @@ void cx_log(enum cx_log_level level, const char *fmt, ...)
         va_end(args);
         return;
     }
+    errors += level == CX_LOG_ERROR;
     if (host[0] == '\0')
         read_host();
     if (my_rank >= 0)
@@ -122,6 +124,11 @@ void cx_log(enum cx_log_level level, const char *fmt, ...)
     line[len++] = '\n';
     if (write(file_fd >= 0 ? file_fd : STDERR_FILENO, line, (size_t)len) < 0)
         return; /* nowhere left to say it */
+}
+
+unsigned cx_log_errors(void)
+{
+    return errors;
 }
 
 void cx_log_fini(void)

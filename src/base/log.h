@@ -30,6 +30,8 @@ void cx_log(enum cx_log_level level, const char *fmt, ...)
  * causes that somebody else reports: one of several ranks, or a caller who
  * knows what failed by them. */
 void cx_log_hold(char *buf, size_t n);
+/* Lines at level error that this thread has logged so far. */
+unsigned cx_log_errors(void);
 /* Closes the file, if any. */
 void cx_log_fini(void);
 

@@ -10,8 +10,12 @@
 
 enum cx_status cx_cuda_create(enum cx_sync sync, struct cx_gpu **out)
 {
-    struct cx_gpu *gpu = cx_alloc(1, sizeof(*gpu));
+    struct cx_gpu *gpu;
 
+    (void)cx_cuda_driver();
+    if (cx_cuda_unusable())
+        return CX_ERR_GPU;
+    gpu = cx_alloc(1, sizeof(*gpu));
     if (!gpu) {
         cx_error("no memory for the GPU side");
         return CX_ERR_NOMEM;

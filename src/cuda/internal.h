@@ -86,6 +86,8 @@ struct visit {
 const struct driver *cx_cuda_driver(void);
 /* The same for this gpu: also NULL in a forked child. */
 const struct driver *cx_cuda_ready(struct cx_gpu *gpu);
+/* Is there a driver that lacks what is needed? Logged when it was found. */
+int cx_cuda_unusable(void);
 /* How many forks lie between this process and the one that first asked. */
 unsigned cx_cuda_forks(void);
 /* Logs "<call> failed: <text>"; always CX_ERR_GPU. */

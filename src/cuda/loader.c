@@ -65,8 +65,7 @@ static int fill_table(void *handle)
         void *fn = dlsym(handle, symbol[i].name);
 
         if (!fn && symbol[i].required) {
-            cx_warn("the CUDA driver has no %s: GPU buffers are not served; "
-                    "install a newer driver",
+            cx_warn("the CUDA driver has no %s: install a newer one",
                     symbol[i].name);
             return -1;
         }
@@ -89,6 +88,11 @@ const struct driver *cx_cuda_driver(void)
         pthread_mutex_unlock(&lock);
     }
     return state > 0 ? &table : NULL;
+}
+
+int cx_cuda_unusable(void)
+{
+    return atomic_load_explicit(&table_state, memory_order_acquire) < 0;
 }
 
 static void count_fork(void)

@@ -254,6 +254,9 @@ enum cx_status cx_cuda_query(struct cx_gpu *gpu, const void *addr,
     uintptr_t at = (uintptr_t)addr, last = at + nbytes - 1;
     enum cx_status rc = CX_OK;
 
+    /* It may be GPU memory, and must not reach MPI as if it were not. */
+    if (nbytes && !cu && cx_cuda_unusable())
+        return CX_ERR_GPU;
     if (!cu || !addr) {
         *out = first;
         return CX_OK;

@@ -62,6 +62,7 @@ enum cx_status coax_engine_open(const struct cx_mpi_services *svc,
 {
     struct cx_io *io = &cx_process.io;
     const struct cx_settings *s = &cx_process.settings;
+    enum cx_status status;
 
     if (api->version != CX_BRIDGE_VERSION || api->size != sizeof(*api) ||
         (svc != NULL &&
@@ -73,8 +74,12 @@ enum cx_status coax_engine_open(const struct cx_mpi_services *svc,
     cx_process.svc = svc;
     cx_process.threaded = svc != NULL && svc->thread_multiple();
     io->gpu_ops = &cx_cuda_ops;
-    if (cx_cuda_create((enum cx_sync)s->sync, &io->gpu) != CX_OK)
-        return CX_ERR_NOMEM;
+    api->why[0] = '\0';
+    cx_log_hold(api->why, sizeof(api->why)); /* for the front to say */
+    status = cx_cuda_create((enum cx_sync)s->sync, &io->gpu);
+    cx_log_hold(NULL, 0);
+    if (status != CX_OK)
+        return status;
     *api = (struct cx_engine_api){
         .size = sizeof(*api),
         .version = CX_BRIDGE_VERSION,
@@ -87,6 +92,7 @@ enum cx_status coax_engine_open(const struct cx_mpi_services *svc,
         .mem_query = cx_memory_query,
         .mem_piece = cx_memory_piece,
         .mem_copy2d = cx_memory_copy2d,
+        .errors = cx_log_errors,
         .describe = describe,
         .quiesce = quiesce,
         .close = close_engine,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c - a team is a rank map and an id; endpoints and memory belong to the
  * process. Making one is a single small allreduce, whatever the size. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,10 +47,12 @@ static void start_process(void)
 
     start.chooser = cx_chooser_create(s->algo, s->small, algorithm_name, why,
                                       sizeof(why), &cx_process.chooser);
-    if (start.chooser == CX_ERR_CONFIG)
-        snprintf(start.why, sizeof(start.why), "%s", why);
-    if (start.chooser != CX_OK)
+    if (start.chooser != CX_OK) {
+        snprintf(start.why, sizeof(start.why), "%s",
+                 start.chooser == CX_ERR_CONFIG ? why
+                                                : cx_status_str(start.chooser));
         return;
+    }
     cx_selftest(start.wrong);
     cx_log_hold(start.why, sizeof(start.why));
     io->wire_ops = &cx_ucx_ops;
@@ -157,6 +160,18 @@ static void merge_wrong(struct cx_team *team, const int64_t *min,
     }
 }
 
+/* The lowest rank that failed says it, with its cause, once. */
+static void say_declined(const struct cx_team *team, enum cx_status local)
+{
+    static atomic_int said;
+
+    if (!atomic_exchange(&said, 1))
+        cx_warn("%s: the engine cannot start on rank %d, Coax leaves "
+                "collectives to MPI on all %d ranks",
+                start.why[0] != '\0' ? start.why : cx_status_str(local),
+                team->rank, team->size);
+}
+
 /* One try: CX_OK, CX_INPROGRESS when the id was taken somewhere (the team is
  * not linked then), CX_DECLINED when some rank cannot start. */
 static enum cx_status agree(struct cx_team *team, enum cx_status local)
@@ -177,13 +192,8 @@ static enum cx_status agree(struct cx_team *team, enum cx_status local)
     if (status != CX_OK)
         return status;
     if (min[FAILED_RANK] != NOBODY) {
-        /* The lowest rank that failed says it, with its cause, once. */
-        if (team->rank == min[FAILED_RANK] && start.why[0] != '\0')
-            cx_warn("%s: the engine cannot start on rank %d, Coax leaves "
-                    "collectives to MPI on all %d ranks",
-                    start.why, team->rank, team->size);
         if (team->rank == min[FAILED_RANK])
-            start.why[0] = '\0';
+            say_declined(team, local);
         return CX_DECLINED;
     }
     team->blob_bytes = (size_t)-min[BLOB_BYTES];
@@ -201,8 +211,8 @@ static enum cx_status agree(struct cx_team *team, enum cx_status local)
 enum cx_status cx_team_create(const struct cx_team_params *params,
                               struct cx_team **out, char *why, size_t n)
 {
-    struct cx_team *team;
-    enum cx_status status;
+    struct cx_team *team, stand_in;
+    enum cx_status status, local = CX_OK;
 
     need_process();
     if (start.chooser == CX_ERR_CONFIG) {
@@ -210,19 +220,26 @@ enum cx_status cx_team_create(const struct cx_team_params *params,
         return start.chooser; /* on all ranks: COAX_ALGO is equal */
     }
     team = cx_alloc(1, sizeof(*team));
-    if (team == NULL)
-        return CX_ERR_NOMEM;
+    if (team == NULL) { /* the others are about to agree: tell them there */
+        memset(&stand_in, 0, sizeof(stand_in));
+        team = &stand_in;
+        local = CX_ERR_NOMEM;
+    }
+    if (start.chooser != CX_OK)
+        local = start.chooser;
+    else if (start.wire != CX_OK)
+        local = start.wire;
     team->comm = params->comm;
     team->rank = params->rank;
     team->size = params->size;
     team->timeout_s = params->timeout_s;
     memcpy(team->mpi_wrong, start.wrong, sizeof(start.wrong));
     do {
-        status =
-            agree(team, start.chooser != CX_OK ? start.chooser : start.wire);
+        status = agree(team, local);
     } while (status == CX_INPROGRESS);
     if (status != CX_OK) {
-        cx_free(team);
+        if (team != &stand_in)
+            cx_free(team);
         return status;
     }
     team->chooser = cx_process.chooser;

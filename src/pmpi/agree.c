@@ -218,6 +218,15 @@ static void say_info(struct cx_comm *c)
                 c->size, (int)nodes, nodes == 1 ? "" : "s", text, scope_name());
 }
 
+/* The others may have agreed on something that this rank does not know. */
+static void lose(struct cx_comm *c)
+{
+    c->state = CX_COMM_LOST;
+    cx_error("MPI fails where %d ranks agree on what to do: this rank cannot "
+             "take part in their collectives",
+             c->size);
+}
+
 /* Is COAX_ALGO valid? Asked where no engine would be started, so that a typing
  * error does not go unnoticed; equal on all ranks, but for one that cannot load
  * the engine. Collective. */
@@ -228,7 +237,11 @@ static void check_forced(struct cx_comm *c, const int64_t *word)
     int64_t bad = engine != NULL &&
                   engine->settings_check(why, sizeof(why)) == CX_ERR_CONFIG;
 
-    if (cx_allreduce_wait(c, &bad, 1, CX_AGREE_MIN) != CX_OK || !bad)
+    if (cx_allreduce_wait(c, &bad, 1, CX_AGREE_MIN) != CX_OK) {
+        lose(c);
+        return;
+    }
+    if (!bad)
         return;
     c->state = CX_COMM_BROKEN;
     say_config(c, word, why);
@@ -248,7 +261,11 @@ static void engage(struct cx_comm *c, const int64_t *word)
     enum cx_status status = cx_allreduce_wait(c, &failed, 1, CX_AGREE_MIN);
     char why[512] = "";
 
-    if (status != CX_OK || failed != NOBODY) {
+    if (status != CX_OK) {
+        lose(c);
+        return;
+    }
+    if (failed != NOBODY) {
         go_without(c, word, "engine cannot be loaded");
         say_unloadable(c, (int)failed);
         return;
@@ -263,8 +280,10 @@ static void engage(struct cx_comm *c, const int64_t *word)
     } else if (status == CX_ERR_CONFIG) {
         c->state = CX_COMM_BROKEN;
         say_config(c, word, why);
-    } else {
+    } else if (status == CX_DECLINED) {
         go_without(c, word, "engine could not start");
+    } else {
+        lose(c);
     }
 }
 
@@ -307,8 +326,7 @@ void cx_agree(struct cx_comm *c)
 
     fill_word(c, word);
     if (cx_allreduce_wait(c, word, NWORDS, CX_AGREE_MIN) != CX_OK) {
-        c->state = CX_COMM_STAGE;
-        c->reason = "agreement failed";
+        lose(c);
         return;
     }
     say_problems(c, word);

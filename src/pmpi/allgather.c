@@ -110,7 +110,7 @@ static enum cx_status packed(struct arguments *a, struct cx_comm *c,
     else
         call->dst_mem = a->pair.recv.mem;
     call->failed = status; /* joins all the same: the others must hear of it */
-    status = cx_engine()->collective(c->team, call, result);
+    status = cx_collective(c, call, result);
     if (status == CX_OK && pack_recv)
         status = cx_buffer_unpack(&a->pair.recv, dst);
     result->device_bytes = cx_pair_device_bytes(&a->pair);
@@ -148,10 +148,10 @@ static int serve(const struct cx_quick *facts, const struct send_side *send,
     enum cx_status status;
     enum cx_way way;
     const char *why = NULL;
-    int mpi_rc = MPI_SUCCESS;
+    int mpi_rc = CX_NOT_CALLED;
 
     if (erroneous(send, recvbuf, facts->count, facts->type) ||
-        !cx_entry_begin(&entry, comm))
+        !cx_entry_begin(&entry, comm, CX_ALLGATHER))
         return 0;
     status = prepare(&a, entry.c, send, recvbuf, facts->type);
     if (status != CX_OK || for_mpi(&a, entry.c))

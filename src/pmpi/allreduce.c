@@ -49,7 +49,7 @@ static int call_mpi(const void *arg, const void *send, void *recv)
 
 /* The engine's call in place on packed host memory: for types with padding, and
  * for buffers in several memories. */
-static enum cx_status packed(struct arguments *a, const struct cx_comm *c,
+static enum cx_status packed(struct arguments *a, struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
     const struct cx_buffer *from =
@@ -64,7 +64,7 @@ static enum cx_status packed(struct arguments *a, const struct cx_comm *c,
     call->src = NULL;
     call->dst = bytes;
     call->failed = status; /* joins all the same: the others must hear of it */
-    status = cx_engine()->collective(c->team, call, result);
+    status = cx_collective(c, call, result);
     if (status == CX_OK)
         status = cx_buffer_unpack(&a->pair.recv, bytes);
     result->device_bytes = cx_pair_device_bytes(&a->pair);
@@ -72,7 +72,7 @@ static enum cx_status packed(struct arguments *a, const struct cx_comm *c,
     return status;
 }
 
-static enum cx_status engine(struct arguments *a, const struct cx_comm *c,
+static enum cx_status engine(struct arguments *a, struct cx_comm *c,
                              struct cx_call *call, struct cx_result *result)
 {
     enum cx_status status = cx_pair_query(&a->pair);
@@ -85,7 +85,7 @@ static enum cx_status engine(struct arguments *a, const struct cx_comm *c,
         return packed(a, c, call, result);
     call->src_mem = a->pair.send.mem;
     call->dst_mem = a->pair.recv.mem;
-    return cx_engine()->collective(c->team, call, result);
+    return cx_collective(c, call, result);
 }
 
 static int serve(const struct cx_quick *facts, const void *sendbuf,
@@ -98,10 +98,10 @@ static int serve(const struct cx_quick *facts, const void *sendbuf,
     enum cx_status status;
     enum cx_way way;
     const char *why = NULL;
-    int mpi_rc = MPI_SUCCESS;
+    int mpi_rc = CX_NOT_CALLED;
 
     if (erroneous(sendbuf, recvbuf, facts->count, facts->type, facts->op) ||
-        !cx_entry_begin(&entry, comm))
+        !cx_entry_begin(&entry, comm, CX_ALLREDUCE))
         return 0;
     status = prepare(&a, sendbuf, recvbuf, facts->count, facts->type);
     if (status != CX_OK || !a.pair.recv.usable || a.pair.recv.nbytes == 0)

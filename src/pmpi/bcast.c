@@ -51,7 +51,7 @@ static enum cx_status packed(struct cx_comm *c, struct cx_buffer *buf,
         status = cx_buffer_pack(buf, bytes);
     call->dst = bytes;
     call->failed = status; /* joins all the same: the others must hear of it */
-    status = cx_engine()->collective(c->team, call, result);
+    status = cx_collective(c, call, result);
     if (status == CX_OK && c->rank != call->root)
         status = cx_buffer_unpack(buf, bytes);
     if (cx_mem_on_gpu(&buf->mem))
@@ -70,7 +70,7 @@ static enum cx_status engine(struct cx_comm *c, struct cx_buffer *buf,
     if (!cx_buffer_direct(buf))
         return packed(c, buf, call, result);
     call->dst_mem = buf->mem;
-    return cx_engine()->collective(c->team, call, result);
+    return cx_collective(c, call, result);
 }
 
 /* MPI_PROC_NULL takes no part: also for MPI. */
@@ -91,11 +91,11 @@ static int serve(const struct cx_quick *facts, void *buffer, int root,
     enum cx_status status;
     enum cx_way way;
     const char *why = NULL;
-    int mpi_rc = MPI_SUCCESS;
+    int mpi_rc = CX_NOT_CALLED;
 
     if (facts->count < 0 || facts->type == MPI_DATATYPE_NULL ||
         (facts->count > 0 && buffer == NULL && cx_type_basic(facts->type)) ||
-        !cx_entry_begin(&entry, comm))
+        !cx_entry_begin(&entry, comm, CX_BCAST))
         return 0;
     status = cx_buffer_init(&buf, buffer, facts->count, facts->type);
     if (status != CX_OK || !buf.usable || buf.nbytes == 0 ||

@@ -8,12 +8,23 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm)
+/* As the program calls it; large-count forms by the same name. */
+static const char *mpi_name(enum cx_func func)
+{
+    static const char *const names[] = {[CX_ALLREDUCE] = "MPI_Allreduce",
+                                        [CX_BCAST] = "MPI_Bcast",
+                                        [CX_ALLGATHER] = "MPI_Allgather"};
+
+    return names[func];
+}
+
+int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm, enum cx_func func)
 {
     entry->start_us = 0;
     if (!cx_front_begin() || !cx_looks_like_comm(comm) ||
         !cx_guard_enter(&entry->guard))
         return 0;
+    cx_behind_check(comm, mpi_name(func));
     entry->c = cx_comm_get(comm);
     if (entry->c == NULL ||
         (entry->c->state == CX_COMM_OFF && !cx_front.settings.stats)) {
@@ -60,6 +71,36 @@ int cx_raise(MPI_Comm comm, enum cx_status status)
     return code;
 }
 
+/* Whoever finds an error logs it; but one that has no memory may be far from
+ * any knowledge of what for. */
+void cx_say_failure(const char *func, enum cx_status status)
+{
+    static _Thread_local unsigned seen;
+    unsigned now = cx_log_errors() + cx_engine_errors();
+
+    if (now == seen)
+        cx_error("%s fails on this rank: %s", func, cx_status_str(status));
+    seen = cx_log_errors() + cx_engine_errors();
+}
+
+enum cx_status cx_collective(struct cx_comm *c, const struct cx_call *call,
+                             struct cx_result *result)
+{
+    if (call->failed != CX_OK && c->poison == CX_OK)
+        cx_say_failure(mpi_name(call->func), call->failed);
+    if (c->poison == CX_OK)
+        c->poison = call->failed;
+    return cx_engine()->collective(c->team, call, result);
+}
+
+/* Has the reason of a failure been told before, or by another rank? */
+static int is_old_news(const struct cx_comm *c, enum cx_way way,
+                       enum cx_status status)
+{
+    return status == CX_ERR_PEER || c->state == CX_COMM_BROKEN ||
+           (way == CX_WAY_ENGINE && c->poison != CX_OK);
+}
+
 int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
                  const char *detail, size_t nbytes, uint64_t device_bytes,
                  enum cx_status status, int mpi_rc)
@@ -72,9 +113,15 @@ int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
     /* Left before the handler runs: it may throw, or call MPI itself. */
     cx_guard_leave(&entry->guard);
     if (status == CX_OK)
-        return mpi_rc;
-    if (entry->c->poison == CX_OK)
+        return mpi_rc != CX_NOT_CALLED ? mpi_rc : MPI_SUCCESS;
+    if (!is_old_news(entry->c, way, status))
+        cx_say_failure(mpi_name(func), status);
+    if (way == CX_WAY_ENGINE && entry->c->poison == CX_OK)
         entry->c->poison = status;
+    /* A bad setting is an error on all ranks. */
+    if (way == CX_WAY_STAGED && mpi_rc == CX_NOT_CALLED &&
+        status != CX_ERR_CONFIG)
+        cx_behind_mark(comm, mpi_name(func), status);
     return cx_raise(comm, status);
 }
 
@@ -118,13 +165,15 @@ enum cx_way cx_way_of(struct cx_comm *c, struct cx_call *call, const char **why,
         call->failed = c->poison;
         return CX_WAY_ENGINE;
     }
-    if (c->poison != CX_OK) {
-        *status = c->poison;
-        *why = "an earlier call failed";
-    }
+    /* Staged calls go on after a failed one of the engine: MPI has not heard of
+     * that, so the ranks are in step there. */
     if (c->state == CX_COMM_ENGAGED)
         return CX_WAY_STAGED;
     *why = c->reason;
+    if (c->state == CX_COMM_LOST) {
+        *status = CX_ERR_INTERNAL;
+        *why = "no part in the agreement";
+    }
     if (c->state == CX_COMM_BROKEN) {
         *status = CX_ERR_CONFIG;
         *why = "forced setting cannot work";

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 
 _Atomic uint64_t cx_off_cells[CX_OFF_CELLS];
 
@@ -50,6 +51,39 @@ struct recent {
 static _Thread_local struct recent recent[NRECENT]
     __attribute__((tls_model("initial-exec")));
 
+/* A rank without memory for a state is missed by those that have one and agree
+ * now: so a few are kept for it. */
+enum { NSPARES = 8 };
+static struct cx_comm spares[NSPARES];
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct cx_comm *take_state(void)
+{
+    struct cx_comm *c = cx_alloc(1, sizeof(*c));
+
+    if (c != NULL)
+        return c;
+    pthread_mutex_lock(&spare_lock);
+    for (int i = 0; i < NSPARES && c == NULL; i++)
+        if (!spares[i].spare)
+            c = &spares[i];
+    if (c != NULL)
+        *c = (struct cx_comm){.spare = 1};
+    pthread_mutex_unlock(&spare_lock);
+    return c;
+}
+
+static void drop_state(struct cx_comm *c)
+{
+    if (!c->spare) {
+        cx_free(c);
+        return;
+    }
+    pthread_mutex_lock(&spare_lock);
+    c->spare = 0;
+    pthread_mutex_unlock(&spare_lock);
+}
+
 static int delete_state(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct cx_comm *c = value;
@@ -57,12 +91,13 @@ static int delete_state(MPI_Comm comm, int key, void *value, void *extra)
     (void)key;
     (void)extra;
     forget_cell(comm);
+    cx_behind_forget(comm);
     atomic_fetch_add(&deaths, 1);
     /* MPI_COMM_WORLD's attributes go after MPI_COMM_SELF's, whose callback has
      * released all teams. */
     if (c->team != NULL && !cx_front.down)
         cx_engine()->team_destroy(c->team);
-    cx_free(c);
+    drop_state(c);
     return MPI_SUCCESS;
 }
 
@@ -78,13 +113,24 @@ static int make_keyval(void)
     return rc;
 }
 
+/* For a communicator whose state cannot be had or kept. */
+static struct cx_comm *lost_state(MPI_Comm comm, const char *why)
+{
+    static _Thread_local struct cx_comm lost
+        __attribute__((tls_model("initial-exec")));
+
+    cx_error("%s: this rank cannot take part in a collective", why);
+    lost = (struct cx_comm){.comm = comm, .state = CX_COMM_LOST};
+    return &lost;
+}
+
 static struct cx_comm *create_state(MPI_Comm comm)
 {
-    struct cx_comm *c = cx_alloc(1, sizeof(*c));
+    struct cx_comm *c = take_state();
     int inter = 0;
 
     if (c == NULL)
-        return NULL;
+        return lost_state(comm, "no memory for the state of a communicator");
     c->comm = comm;
     cx_mpi.Comm_rank(comm, &c->rank);
     cx_mpi.Comm_size(comm, &c->size);
@@ -99,11 +145,12 @@ static struct cx_comm *create_state(MPI_Comm comm)
         c->state = CX_COMM_ASLEEP;
         cx_agree(c);
     }
-    if (cx_mpi.Comm_set_attr(comm, keyval, c) != MPI_SUCCESS) {
-        cx_free(c);
-        return NULL;
-    }
-    return c;
+    if (cx_mpi.Comm_set_attr(comm, keyval, c) == MPI_SUCCESS)
+        return c;
+    if (c->team != NULL)
+        cx_engine()->team_destroy(c->team);
+    drop_state(c);
+    return lost_state(comm, "MPI keeps no attribute on a communicator");
 }
 
 /* Asleep, the ranks ask each other again at calls 2, 4, 8, ...: a number that
@@ -122,7 +169,7 @@ static struct cx_comm *look_up(MPI_Comm comm)
     int found = 0;
 
     if (keyval == MPI_KEYVAL_INVALID && make_keyval() != MPI_SUCCESS)
-        return NULL;
+        return lost_state(comm, "MPI makes no key for attributes");
     if (cx_mpi.Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : create_state(comm);
@@ -156,6 +203,8 @@ struct cx_comm *cx_comm_get(MPI_Comm comm)
         c = look_up(comm);
         if (c == NULL)
             return NULL;
+        if (c->state == CX_COMM_LOST)
+            return c;
         *recent_slot(comm) = (struct recent){(uint32_t)comm, now, c};
     }
     if (c->state == CX_COMM_ASLEEP)

@@ -198,6 +198,7 @@ static int open_library(void)
         cx_engine_open_fn open;
     } entry;
     void *handle = dlopen(cx_engine_path(), RTLD_NOW | RTLD_LOCAL);
+    enum cx_status status = CX_OK;
 
     if (handle == NULL) {
         snprintf(failure, sizeof(failure), "%s", dlerror());
@@ -207,7 +208,14 @@ static int open_library(void)
     api.size = sizeof(api);
     api.version = CX_BRIDGE_VERSION;
     services.world_rank = cx_front.world_rank;
-    if (entry.object == NULL || entry.open(&services, &api) != CX_OK ||
+    if (entry.object != NULL)
+        status = entry.open(&services, &api);
+    if (status == CX_ERR_NOMEM || status == CX_ERR_GPU) {
+        snprintf(failure, sizeof(failure), "%s",
+                 api.why[0] != '\0' ? api.why : cx_status_str(status));
+        return 0;
+    }
+    if (entry.object == NULL || status != CX_OK ||
         api.version != CX_BRIDGE_VERSION ||
         strcmp(api.build_id, COAX_BUILD_ID) != 0) {
         snprintf(failure, sizeof(failure),
@@ -239,6 +247,12 @@ const struct cx_engine_api *cx_engine(void)
     }
     pthread_mutex_unlock(&lock);
     return state == LOADED ? &api : NULL;
+}
+
+unsigned cx_engine_errors(void)
+{
+    return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == LOADED ? api.errors()
+                                                               : 0;
 }
 
 const char *cx_engine_error(void)

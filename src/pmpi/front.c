@@ -55,6 +55,7 @@ void cx_front_teardown(void)
 {
     if (!atomic_load(&up) || cx_front.down)
         return;
+    cx_behind_check(MPI_COMM_NULL, "MPI_Finalize");
     cx_front.down = 1;
     cx_watch_end();
     if (cx_front.settings.stats)

@@ -200,7 +200,9 @@ enum cx_comm_state {
     CX_COMM_STAGE,   /* final: never the engine; device buffers are staged */
     CX_COMM_ASLEEP,  /* GPUs, but no rank has loaded the driver yet */
     CX_COMM_ENGAGED, /* the engine has a team */
-    CX_COMM_BROKEN   /* a forced setting cannot work: every call is an error */
+    CX_COMM_BROKEN,  /* a forced setting cannot work: every call is an error */
+    CX_COMM_LOST     /* this rank alone has no part in what the others agreed:
+                        its calls are errors */
 };
 
 /* Facts of a call that MPI runs, and how many bytes its buffers have; no bytes:
@@ -221,11 +223,11 @@ struct cx_comm {
     int rank, size;
     int inter;             /* intercommunicator */
     int peers;             /* ranks whose data arrives: size, or the remote's */
+    int spare;             /* not from the heap */
     uint64_t ncalls;       /* collectives of ours, while asleep */
     struct cx_team *team;  /* owned, when engaged */
-    enum cx_status poison; /* not CX_OK: a call failed here, perhaps before it
-                              reached the others: the ranks are out of step,
-                              and a later call must not meet the wrong one */
+    enum cx_status poison; /* not CX_OK: an engine call failed here; the others
+                              hear of it at every later one */
     struct cx_quick quick[CX_NQUICK];
 };
 
@@ -248,15 +250,35 @@ static inline int cx_comm_is_off(cx_reg comm)
 }
 
 /* The state of `comm` after its agreement; collective when it is new or wakes.
- * NULL: no state can be had (no memory, MPI error): pass. */
+ * NULL: not a communicator that MPI knows: pass. */
 struct cx_comm *cx_comm_get(MPI_Comm comm);
 
 /* The same where this thread has used it lately; else, and also when there is
  * none, NULL. Not collective. */
 struct cx_comm *cx_comm_recent(MPI_Comm comm);
 
-/* Decides c->state together with all ranks of the communicator. */
+/* Decides c->state together with all ranks of the communicator; CX_COMM_LOST,
+ * which has been logged, where MPI fails in it. */
 void cx_agree(struct cx_comm *c);
+
+/* --- behind.c: calls that failed here before they reached MPI ------------- */
+
+/* Is there one? */
+extern _Atomic int cx_behind;
+/* A call ends in an error on this rank and MPI has not heard of it: the other
+ * ranks of `comm` may wait for this one. */
+void cx_behind_mark(MPI_Comm comm, const char *func, enum cx_status status);
+/* The communicator is no more. */
+void cx_behind_forget(MPI_Comm comm);
+/* Ends the job when there is one on `comm`, on which `func` is called now;
+ * MPI_COMM_NULL: on any communicator. */
+void cx_behind_stop(MPI_Comm comm, const char *func);
+/* Before a collective: out of step it would meet another one of the others. */
+static inline void cx_behind_check(MPI_Comm comm, const char *func)
+{
+    if (atomic_load_explicit(&cx_behind, memory_order_relaxed))
+        cx_behind_stop(comm, func);
+}
 
 /* --- wait.c: MPI requests of our own ------------------------------------- */
 
@@ -290,6 +312,8 @@ int cx_engine_present(void);
 const struct cx_engine_api *cx_engine(void);
 /* Why it could not be loaded; one sentence. */
 const char *cx_engine_error(void);
+/* Error lines of this thread, in the engine. */
+unsigned cx_engine_errors(void);
 /* A private communicator of this process alone that returns errors;
  * MPI_COMM_NULL before the engine is loaded, where there is MPI_COMM_SELF. */
 MPI_Comm cx_engine_self_comm(void);
@@ -425,7 +449,10 @@ typedef int (*cx_pair_call_fn)(const void *arg, const void *send, void *recv);
 
 CX_MUST enum cx_status cx_pair_query(struct cx_pair *pair);
 uint64_t cx_pair_device_bytes(const struct cx_pair *pair);
-/* Runs `call` with device buffers mirrored in host memory. */
+/* For `mpi_rc`: MPI was not called. */
+#define CX_NOT_CALLED (-1)
+/* Runs `call` with device buffers mirrored in host memory; `*mpi_rc` is what it
+ * returns, if it comes to that. */
 CX_MUST enum cx_status cx_pair_staged(const struct cx_pair *pair,
                                       cx_pair_call_fn call, const void *arg,
                                       int *mpi_rc);
@@ -452,11 +479,14 @@ struct cx_entry {
     struct cx_guard guard;
     double start_us; /* 0: no statistics */
 };
+/* A call of `func` has failed: says so where whoever failed has not. */
+void cx_say_failure(const char *func, enum cx_status status);
 /* Calls the communicator's error handler; returns the MPI error code. */
 int cx_raise(MPI_Comm comm, enum cx_status status);
 /* 1: handle the call here (then cx_entry_end); 0: pass it to MPI. */
-int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm);
-/* Records the call and leaves; returns the MPI error code for `status`. */
+int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm, enum cx_func func);
+/* Records the call and leaves; returns the MPI error code for `status`. A call
+ * that failed on its way to MPI (CX_NOT_CALLED) leaves this rank behind. */
 int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
                  const char *detail, size_t nbytes, uint64_t device_bytes,
                  enum cx_status status, int mpi_rc);
@@ -464,6 +494,12 @@ int cx_entry_end(struct cx_entry *entry, enum cx_func func, enum cx_way way,
 /* Leaves; 0, for the wrapper to hand the call to MPI as it came. */
 int cx_entry_pass(struct cx_entry *entry, enum cx_func func, const char *why,
                   size_t nbytes);
+
+/* The engine's collective. What keeps this rank from it is said first: the
+ * others may end the job when they hear. */
+CX_MUST enum cx_status cx_collective(struct cx_comm *c,
+                                     const struct cx_call *call,
+                                     struct cx_result *result);
 
 /* The engine declined, on all ranks: stage instead. */
 void cx_entry_declined(enum cx_way *way, const char **why,

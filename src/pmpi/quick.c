@@ -40,7 +40,7 @@ int cx_quick_pass(MPI_Comm comm, const struct cx_quick *call, const void *send,
     struct cx_comm *c = cx_comm_recent(comm);
     const struct cx_quick *slot;
 
-    if (c == NULL || c->poison != CX_OK)
+    if (c == NULL || atomic_load_explicit(&cx_behind, memory_order_relaxed))
         return 0;
     slot = slot_of(c, call);
     if (!matches(slot, call) || !is_host(recv, slot->recv_bytes))
@@ -57,8 +57,8 @@ void cx_quick_learn(const struct cx_entry *entry, const struct cx_quick *call,
     struct cx_comm *c = entry->c;
     struct cx_quick *slot = slot_of(c, call);
 
-    if (c->state == CX_COMM_ASLEEP || c->poison != CX_OK ||
-        entry->start_us > 0 || !cx_front_libcuda())
+    if (c->state == CX_COMM_ASLEEP || entry->start_us > 0 ||
+        !cx_front_libcuda())
         return;
     *slot = *call;
     slot->send_bytes = send_bytes;

@@ -117,15 +117,23 @@ int cx_staged(enum cx_coll_id id, int large, cx_fn next, const cx_reg *args)
     struct cx_found found;
     enum cx_status status;
     uint64_t nbytes = 0;
-    int rc = MPI_SUCCESS;
+    int rc = CX_NOT_CALLED;
 
-    if (!cx_coll_read(&call, id, large, args) ||
-        !cx_coll_on_gpu(&call, ON_GPU, &found) || !found.yes)
+    if (!cx_coll_read(&call, id, large, args))
+        return call_mpi(next, args);
+    if (call.coll->comm >= 0)
+        cx_behind_check(call.comm, call.coll->name);
+    if (!cx_coll_on_gpu(&call, ON_GPU, &found) || !found.yes)
         return call_mpi(next, args);
     status = staged(&call, next, &nbytes, &rc);
     if (status == CX_DECLINED)
         return call_mpi(next, args);
     if (start_us > 0)
         cx_stats_staged(call.coll->stem, nbytes, cx_now_us() - start_us);
-    return status == CX_OK ? rc : cx_raise(call.comm, status);
+    if (status == CX_OK)
+        return rc;
+    cx_say_failure(call.coll->name, status);
+    if (call.coll->comm >= 0 && rc == CX_NOT_CALLED)
+        cx_behind_mark(call.comm, call.coll->name, status);
+    return cx_raise(call.comm, status);
 }

@@ -55,6 +55,13 @@ CX_WRAPPER(Session_finalize, (cx_reg session))
     return rc;
 }
 
+/* The call that a rank makes most likely when another one has failed here. */
+CX_WRAPPER(Barrier, (cx_reg comm))
+{
+    cx_behind_check((MPI_Comm)comm, "MPI_Barrier");
+    return ((reg1_fn)cx_raw(CX_WRAP_Barrier))(comm);
+}
+
 CX_WRAPPER(Allreduce, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count,
                        cx_reg type, cx_reg op, cx_reg comm))
 {

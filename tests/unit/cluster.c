@@ -20,6 +20,7 @@ struct cluster *cluster_create(const struct cx_algorithm *algorithm, int nranks,
     cluster->algorithm = algorithm;
     cluster->nranks = nranks;
     cluster->root = root;
+    cluster->team = 0xabcde;
     cluster->net = memnet_create(nranks);
     cluster->rng.state = seed + 1;
     cluster->members = must_alloc((size_t)nranks * sizeof(struct member));
@@ -157,7 +158,7 @@ void cluster_make_run(const struct cluster *cluster, const struct call_case *c,
     run->dtype = c->dtype;
     run->op = c->op;
     run->tiling = c->tiling;
-    run->team = 0xabcde;
+    run->team = cluster->team;
     run->call = cluster->calls;
     run->signature =
         c->signature ? c->signature : (uint32_t)(c->count * 31 + c->elsize);

@@ -65,7 +65,7 @@ struct cluster {
     struct memnet *net;
     struct member *members;
     struct rng rng;
-    uint32_t calls;
+    uint32_t calls, team;
 };
 
 struct cluster *cluster_create(const struct cx_algorithm *algorithm, int nranks,

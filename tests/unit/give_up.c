@@ -177,9 +177,10 @@ static void tell(const struct cx_algorithm *algorithm, int nranks, int victim,
           "rank %d", victim);
     cluster_drop(story.cluster);
 
-    /* What was said of that call does not disturb another. */
+    /* What was said of that call does not disturb another team. */
     if (!strict) {
         story.c.placement = ON_HOST;
+        story.cluster->team++;
         cluster_fill(story.cluster, &story.c);
         fakegpu_ops.progress(story.cluster->members[victim].gpu);
         cluster_drive(story.cluster, &story.c);
