@@ -50,8 +50,10 @@ struct cx_wire_ops {
     void (*recv)(struct cx_wire *wire, uint64_t tag, uint64_t mask, void *buf,
                  size_t nbytes, struct cx_req *req);
 
-    /* Ends when everything sent to `peer` will arrive without any further
-     * progress on this side (design rule 6). */
+    /* Ends when every message to `peer` whose send has ended will arrive
+     * without any further progress on this side (design rule 6). Does not wait
+     * for sends in progress: another thread's may need its receiver, and that
+     * one may itself wait for a flush. */
     void (*flush)(struct cx_wire *wire, struct cx_peer *peer,
                   struct cx_req *req);
 

@@ -27,7 +27,6 @@
 /* Fields of the tag, above the signature. */
 #define ANY_LANE                                                               \
     ((uint64_t)(CX_NLANES - 1) << (CX_TAG_CALL_BITS + CX_TAG_SIG_BITS))
-#define ANY_CALL (((UINT64_C(1) << CX_TAG_CALL_BITS) - 1) << CX_TAG_SIG_BITS)
 #define ANY_SOURCE                                                             \
     (((UINT64_C(1) << CX_TAG_RANK_BITS) - 1)                                   \
      << (CX_TAG_LANE_BITS + CX_TAG_CALL_BITS + CX_TAG_SIG_BITS))
@@ -43,9 +42,8 @@ int cx_run_given_up(const struct cx_instance *inst, const struct cx_run *run,
 {
     uint64_t tag = cx_run_tag(run, 0, 0, CX_SIG_FAILED), found;
 
-    /* Who has given up an earlier call gives up this one too. */
-    if (!inst->io.wire_ops->probe(inst->io.wire, tag,
-                                  ~(ANY_LANE | ANY_SOURCE | ANY_CALL), &found))
+    if (!inst->io.wire_ops->probe(inst->io.wire, tag, ~(ANY_LANE | ANY_SOURCE),
+                                  &found))
         return 0;
     *rank = source_of(found);
     return 1;
@@ -72,15 +70,22 @@ static void tell(struct cx_instance *inst, const struct cx_run *run, int peer,
         ops->send(inst->io.wire, inst->peers[peer],
                   cx_run_tag(run, inst->plan->shape.rank, lane, CX_SIG_FAILED),
                   "", 0, &sent->notices[lane]);
-    ops->flush(inst->io.wire, inst->peers[peer], &sent->flush);
+    sent->noticed = 0;
+    sent->flush.status = CX_OK;
 }
 
 /* Has a notice to this peer not left? */
-static int is_telling(const struct cx_sent *sent)
+static int is_telling(struct cx_instance *inst, int peer)
 {
+    struct cx_sent *sent = &inst->sent[peer];
+
     for (unsigned lane = 0; lane < CX_NLANES; lane++)
         if (sent->notices[lane].status == CX_INPROGRESS)
             return 1;
+    if (!sent->noticed)
+        inst->io.wire_ops->flush(inst->io.wire, inst->peers[peer],
+                                 &sent->flush);
+    sent->noticed = 1;
     return sent->flush.status == CX_INPROGRESS;
 }
 
@@ -153,7 +158,7 @@ void cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run)
     for (int i = 0; i < n; i++)
         tell(inst, run, i, i < nsend ? nlanes : 1);
     while (told < n && cx_now_us() < until) {
-        if (!is_telling(&inst->sent[told]))
+        if (!is_telling(inst, told))
             told++;
         else if (inst->io.wire_ops->progress(inst->io.wire) == 0)
             sched_yield();

@@ -62,6 +62,7 @@ struct cx_sent {
     int owes;    /* given up: some of its messages had not come */
     struct cx_req flush;
     struct cx_req notices[CX_NLANES]; /* of a call given up */
+    int noticed;                      /* they have left, their flush began */
 };
 
 /* Memory of the slots of one space; grows, never shrinks. */
@@ -126,8 +127,8 @@ static inline uint64_t cx_run_tag(const struct cx_run *run, int source,
     return tag << CX_TAG_SIG_BITS | signature;
 }
 
-/* Has a rank given up the call of `run`, or one before, and no receive took the
- * message? Its number goes to `*rank` (give_up.c). */
+/* Has a rank of the plan given up the call of `run`, one that no receive waits
+ * for? Its number goes to `*rank` (give_up.c). */
 int cx_run_given_up(const struct cx_instance *inst, const struct cx_run *run,
                     int *rank);
 

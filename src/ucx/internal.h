@@ -30,14 +30,14 @@ struct cx_peer {
     struct cx_peer *chain; /* next in its hash bucket */
     struct cx_wire *wire;
     uint64_t uid;
-    long refs, sending; /* references; sends not yet ended */
-    ucp_ep_h ep;        /* NULL until the first use */
-    void *closing;      /* UCX's close request, while the wire ends */
-    void *address;      /* UCX address, owned; freed when `ep` opens */
-    int detects;        /* endpoint opened with error detection */
-    ucs_status_t bad;   /* UCS_OK, or why the endpoint is unusable */
-    int reported;       /* `bad` has been logged */
-    char name[48];      /* "host:pid" for messages */
+    long refs;        /* references */
+    ucp_ep_h ep;      /* NULL until the first use */
+    void *closing;    /* UCX's close request, while the wire ends */
+    void *address;    /* UCX address, owned; freed when `ep` opens */
+    int detects;      /* endpoint opened with error detection */
+    ucs_status_t bad; /* UCS_OK, or why the endpoint is unusable */
+    int reported;     /* `bad` has been logged */
+    char name[48];    /* "host:pid" for messages */
 };
 
 struct op_chunk;
@@ -63,7 +63,6 @@ struct cx_wire {
     size_t nbuckets, npeers;
 
     struct op *live, *free;
-    struct op *flushes;      /* chain: these wait for sends to end */
     struct op_chunk *chunks; /* owned */
 
     struct cx_wire_counters count;

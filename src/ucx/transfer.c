@@ -46,8 +46,6 @@ static struct op *op_get(struct cx_wire *wire)
 
 static void op_put(struct op *op)
 {
-    if (op->kind == OP_SEND)
-        op->peer->sending--;
     op->next = op->wire->free;
     op->wire->free = op;
 }
@@ -190,7 +188,6 @@ void cx_ucx_send(struct cx_wire *wire, struct cx_peer *peer, uint64_t tag,
 
     if (!op)
         return;
-    peer->sending++;
     op->nbytes = nbytes;
     param.user_data = op;
     wire->count.sends++;
@@ -221,27 +218,16 @@ void cx_ucx_recv(struct cx_wire *wire, uint64_t tag, uint64_t mask, void *buf,
 
 /* UCX's flush of an endpoint would be the obvious tool, but over TCP it asks
  * the peer for an answer [UCX 1.13], and the peer may have received all it
- * needs and be busy elsewhere. So: once our sends have ended, their bytes are
- * with the transport (a send that waits for the connection has not ended), and
- * a flush of the worker then waits only until the transports have passed all
- * on to the kernel, the NIC or the peer's memory. */
-static void flush_start(struct op *op)
-{
-    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
-                                                 UCP_OP_ATTR_FIELD_USER_DATA,
-                                 .cb.send = on_send,
-                                 .user_data = op};
-
-    if (!op->req) {
-        op_put(op);
-        return;
-    }
-    posted(op, ucp_worker_flush_nbx(op->wire->worker, &param));
-}
-
+ * needs and be busy elsewhere. A send that has ended has given its bytes to the
+ * transport (one that waits for the connection has not ended), and a flush of
+ * the worker waits only until the transports have passed all on to the kernel,
+ * the NIC or the peer's memory. */
 void cx_ucx_flush(struct cx_wire *wire, struct cx_peer *peer,
                   struct cx_req *req)
 {
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                 UCP_OP_ATTR_FIELD_USER_DATA,
+                                 .cb.send = on_send};
     struct op *op;
 
     wire->count.flushes++;
@@ -253,13 +239,8 @@ void cx_ucx_flush(struct cx_wire *wire, struct cx_peer *peer,
     op = begin(wire, OP_FLUSH, peer, req);
     if (!op)
         return;
-    if (peer->sending) {
-        req->impl = op;
-        op->next = wire->flushes;
-        wire->flushes = op;
-        return;
-    }
-    flush_start(op);
+    param.user_data = op;
+    posted(op, ucp_worker_flush_nbx(wire->worker, &param));
 }
 
 int cx_ucx_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
@@ -273,27 +254,9 @@ int cx_ucx_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
     return 1;
 }
 
-static void flushes_start(struct cx_wire *wire)
-{
-    struct op **link = &wire->flushes, *op;
-
-    while ((op = *link)) {
-        if (op->peer->sending) {
-            link = &op->next;
-            continue;
-        }
-        *link = op->next;
-        flush_start(op);
-    }
-}
-
 unsigned cx_ucx_progress(struct cx_wire *wire)
 {
-    unsigned events = ucp_worker_progress(wire->worker);
-
-    if (wire->flushes)
-        flushes_start(wire);
-    return events;
+    return ucp_worker_progress(wire->worker);
 }
 
 static int runs_on(struct cx_wire *wire, const struct cx_req *req,
@@ -347,8 +310,6 @@ void cx_ucx_ops_forget(struct cx_wire *wire)
 {
     struct op *next;
 
-    for (struct op *op = wire->flushes; op; op = op->next)
-        op->req = NULL;
     for (struct op *op = wire->live; op; op = op->next)
         op->req = NULL;
     for (struct op *op = wire->live; op; op = next) {

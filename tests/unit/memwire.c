@@ -46,7 +46,7 @@ struct ack {
 
 struct cx_peer {
     struct cx_wire *from, *to;
-    long inside;    /* messages that still need the sender */
+    long inside;    /* buffered messages that still need the sender */
     long unflushed; /* messages since the last flush */
 };
 
@@ -168,11 +168,11 @@ static void wire_send(struct cx_wire *wire, struct cx_peer *peer, uint64_t tag,
         memcpy(msg->copy, buf, nbytes);
         msg->data = msg->copy;
         req->status = CX_OK;
+        peer->inside++;
     } else {
         msg->send = req;
         req->status = CX_INPROGRESS;
     }
-    peer->inside++;
     peer->unflushed++;
     wire->counters.sends++;
     wire->counters.send_bytes += nbytes;
@@ -336,8 +336,6 @@ static unsigned progress_acks(struct cx_wire *wire)
         *at = ack->next;
         if (ack->flush)
             ack->via->unflushed = 0;
-        else
-            ack->via->inside--;
         if (ack->req)
             ack->req->status = ack->status;
         free(ack);
@@ -371,7 +369,6 @@ static void cancel_in(struct message **list, struct cx_req *req)
             continue;
         }
         *list = msg->next;
-        msg->via->inside--;
         if (msg->recv)
             msg->recv->status = CX_ERR_WIRE;
         free_message(msg);

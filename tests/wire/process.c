@@ -180,6 +180,44 @@ static void away_two(struct link *link, char *buf)
     cx_ucx_destroy(wire);
 }
 
+/* -- a flush waits for no other send: the receiver takes a large message only
+ * when it has the small one behind it, as two threads on two communicators
+ * may -- */
+
+static void beside_one(struct link *link, char *buf)
+{
+    struct cx_wire *wire = wire_new();
+    struct cx_peer *peer = meet(link, wire);
+    struct cx_req large;
+
+    send_all(wire, peer, 1, buf, 100);
+    hear(link);
+    OPS->send(wire, peer, 2, buf, BIG, &large);
+    send_all(wire, peer, 3, buf, 100);
+    flush_all(wire, peer);
+    CHECK(large.status == CX_INPROGRESS); /* else nothing was shown */
+    say(link);
+    CHECK(drive(&wire, 1, &large) == CX_OK);
+    flush_all(wire, peer);
+    OPS->peer_put(wire, peer);
+    cx_ucx_destroy(wire);
+}
+
+static void beside_two(struct link *link, char *buf)
+{
+    struct cx_wire *wire = wire_new();
+    struct cx_peer *peer = meet(link, wire);
+
+    recv_all(wire, 1, buf, 100);
+    say(link);
+    recv_all(wire, 3, buf, 100);
+    idle(&wire, 1, 3e5); /* over TCP all that was sent must be read */
+    hear(link);
+    recv_all(wire, 2, buf, BIG);
+    OPS->peer_put(wire, peer);
+    cx_ucx_destroy(wire);
+}
+
 /* -- the sender's wire ends right after its flush, the receiver is late -- */
 
 static void leave_one(struct link *link, char *buf)
@@ -333,9 +371,10 @@ static const struct {
     void (*two)(struct link *link, char *buf);
     int killed;
 } cases[] = {
-    {"flush", flush_one, flush_two, 0}, {"away", away_one, away_two, 0},
-    {"leave", leave_one, leave_two, 0}, {"both", both_one, both_two, 0},
-    {"die", die_one, die_two, 1},       {"stop", stop_one, stop_two, 0}};
+    {"flush", flush_one, flush_two, 0},    {"away", away_one, away_two, 0},
+    {"leave", leave_one, leave_two, 0},    {"both", both_one, both_two, 0},
+    {"beside", beside_one, beside_two, 0}, {"die", die_one, die_two, 1},
+    {"stop", stop_one, stop_two, 0}};
 
 static pid_t child(void (*body)(struct link *, char *), int in, int out,
                    const int other[2])
