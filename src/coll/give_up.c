@@ -27,6 +27,7 @@
 /* Fields of the tag, above the signature. */
 #define ANY_LANE                                                               \
     ((uint64_t)(CX_NLANES - 1) << (CX_TAG_CALL_BITS + CX_TAG_SIG_BITS))
+#define ANY_CALL (((UINT64_C(1) << CX_TAG_CALL_BITS) - 1) << CX_TAG_SIG_BITS)
 #define ANY_SOURCE                                                             \
     (((UINT64_C(1) << CX_TAG_RANK_BITS) - 1)                                   \
      << (CX_TAG_LANE_BITS + CX_TAG_CALL_BITS + CX_TAG_SIG_BITS))
@@ -42,8 +43,9 @@ int cx_run_given_up(const struct cx_instance *inst, const struct cx_run *run,
 {
     uint64_t tag = cx_run_tag(run, 0, 0, CX_SIG_FAILED), found;
 
-    if (!inst->io.wire_ops->probe(inst->io.wire, tag, ~(ANY_LANE | ANY_SOURCE),
-                                  &found))
+    /* Who has given up an earlier call gives up this one too. */
+    if (!inst->io.wire_ops->probe(inst->io.wire, tag,
+                                  ~(ANY_LANE | ANY_SOURCE | ANY_CALL), &found))
         return 0;
     *rank = source_of(found);
     return 1;

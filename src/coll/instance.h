@@ -127,8 +127,8 @@ static inline uint64_t cx_run_tag(const struct cx_run *run, int source,
     return tag << CX_TAG_SIG_BITS | signature;
 }
 
-/* Has a rank of the plan given up the call of `run`, one that no receive waits
- * for? Its number goes to `*rank` (give_up.c). */
+/* Has a rank given up the call of `run`, or one before, and no receive took the
+ * message? Its number goes to `*rank` (give_up.c). */
 int cx_run_given_up(const struct cx_instance *inst, const struct cx_run *run,
                     int *rank);
 

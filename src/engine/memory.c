@@ -45,18 +45,21 @@ static enum cx_status finish(struct cx_req *req)
 {
     const struct cx_io *io = &cx_process.io;
     struct cx_backoff backoff;
+    enum cx_status status;
 
     cx_backoff_init(&backoff);
-    while (req->status == CX_INPROGRESS) {
+    for (;;) {
         unsigned done;
 
+        /* Another thread's progress may be what ends the copy. */
         cx_lock();
         done = io->gpu_ops->progress(io->gpu);
+        status = req->status;
         cx_unlock();
-        if (req->status == CX_INPROGRESS)
-            cx_backoff_turn(&backoff, done > 0);
+        if (status != CX_INPROGRESS)
+            return status;
+        cx_backoff_turn(&backoff, done > 0);
     }
-    return req->status;
 }
 
 static enum cx_status first_way(const struct cx_mem *mem, int to_host,

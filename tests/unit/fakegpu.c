@@ -12,7 +12,7 @@
 
 #define MAX_BUFFERS 16
 #define MAX_COPIES 256
-#define MAX_STAGING 16
+#define MAX_STAGING 64
 #define BUFFER_ALIGN 256
 
 struct buffer {
