@@ -12,7 +12,7 @@ status=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-cat "$@" | grep -oE '\b(__)?cu[A-Za-z0-9_]+' | sort -u >"$tmp/declared"
+cat "$@" | grep -oE '\b((__)?cu|nvml)[A-Za-z0-9_]+' | sort -u >"$tmp/declared"
 nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' >"$tmp/all"
 [ -s "$tmp/all" ] || {
     echo "$library shows nothing"

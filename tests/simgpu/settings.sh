@@ -45,6 +45,8 @@ gives "100 0" CUDA_VISIBLE_DEVICES=
 gives "100 0" CUDA_VISIBLE_DEVICES=0,0
 gives "0 1" SIMGPU_MEM=64M SIMGPU_P2P=0-1,2-3 SIMGPU_IPC=no-open
 gives "0 1" SIMGPU_REUSE=off SIMGPU_DELAY_US=10 SIMGPU_P2P=off
+gives "0 1" SIMGPU_TOPO=0-1:18,2-3 SIMGPU_NVML=off
+gives "0 1" SIMGPU_TOPO=nvswitch
 gives "2 0" SIMGPU_FAIL=cuInit:1=2
 
 bad "from 0 to 16" SIMGPU_DEVICES=17
@@ -57,6 +59,9 @@ bad "pairs of devices" SIMGPU_P2P=0-
 bad "pairs of devices" SIMGPU_P2P=0-1,
 bad "no-export or no-open" SIMGPU_IPC=maybe
 bad "on or off" SIMGPU_REUSE=1
+bad "as in 0-1:4,1-2" SIMGPU_TOPO=0-0
+bad "as in 0-1:4,1-2" SIMGPU_TOPO=0-1:19
+bad "as in 0-1:4,1-2" SIMGPU_TOPO=0-1:9,1-2:10
 bad "staged or refused" SIMGPU_PEER_COPY=on
 bad "cannot use it" SIMGPU_SHARE=/nonexistent/x
 bad "refused or counted" SIMGPU_IPC_REOPEN=yes

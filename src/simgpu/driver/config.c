@@ -144,6 +144,47 @@ static bool expand_path(char *path, const char *value)
     return n > 0;
 }
 
+static unsigned links_of(const struct sim_config *c, long dev)
+{
+    unsigned n = 0;
+    for (int i = 0; i < SIM_MAX_DEVICES; i++)
+        n += c->links[dev][i];
+    return n;
+}
+
+/* "0-1:4,1-2": pairs that NVLink joins, by so many links. */
+static bool read_links(struct sim_config *c, const char *s)
+{
+    for (;;) {
+        long a, b, n = 1;
+        if (!parse_number(s, 0, SIM_MAX_DEVICES - 1, &a, &s) || *s++ != '-' ||
+            !parse_number(s, 0, SIM_MAX_DEVICES - 1, &b, &s) || a == b)
+            return false;
+        if (*s == ':' && !parse_number(s + 1, 1, SIM_NVLINKS_MAX, &n, &s))
+            return false;
+        c->links[a][b] = c->links[b][a] = (unsigned char)n;
+        if (links_of(c, a) > SIM_NVLINKS_MAX ||
+            links_of(c, b) > SIM_NVLINKS_MAX)
+            return false;
+        if (*s == '\0')
+            return true;
+        if (*s++ != ',')
+            return false;
+    }
+}
+
+static bool read_topo(struct sim_config *c, const char *value)
+{
+    c->nvswitch = strcmp(value, "nvswitch") == 0;
+    return c->nvswitch || strcmp(value, "pcie") == 0 || read_links(c, value);
+}
+
+static bool read_nvml(struct sim_config *c, const char *value)
+{
+    c->nvml = strcmp(value, "on") == 0;
+    return c->nvml || strcmp(value, "off") == 0;
+}
+
 static bool read_kernels(struct sim_config *c, const char *value)
 {
     return expand_path(c->kernels, value);
@@ -188,6 +229,9 @@ static const struct setting {
      "kernel:500,legacy:20 for copy, memset, kernel, graph and for streams: "
      "legacy, thread, blocking, nonblocking"},
     {"SIMGPU_FAIL", read_fail, "FUNCTION:CALL=ERROR,..."},
+    {"SIMGPU_TOPO", read_topo,
+     "pcie, nvswitch, or pairs of devices with NVLinks as in 0-1:4,1-2"},
+    {"SIMGPU_NVML", read_nvml, "on or off"},
     {"SIMGPU_KERNELS", read_kernels, "libraries of kernels, with colons"},
     {"SIMGPU_COUNTERS", read_counters, "a short path, %p for the process id"},
     {"SIMGPU_REPORT", read_report, "a short path, %p for the process id"},
@@ -224,6 +268,7 @@ void sim_config_read(struct sim_config *c)
     c->ndevices = 1;
     c->mem = KIB * KIB * KIB * 2;
     c->reuse = true;
+    c->nvml = true;
     c->peer_copy = true;
     read_p2p(c, "on");
     read_ipc(c, "on");

@@ -13,6 +13,8 @@
 
 #define SIM_MAX_DEVICES 16
 #define SIM_PATH_MAX 512
+#define SIM_DELAY_MAX_US 10000000
+#define SIM_NVLINKS_MAX 18
 
 /* What a delay is for: kinds of work first, then kinds of streams. */
 enum sim_delay {
@@ -41,18 +43,22 @@ struct sim_config {
     bool reuse;       /* freed addresses are given out again */
     unsigned delay_us[SIM_DELAYS]; /* before asynchronous work */
     const char *faults;            /* borrowed from the environment or NULL */
-    char kernels[SIM_PATH_MAX];    /* libraries of kernels, with colons */
-    char counters[SIM_PATH_MAX];   /* live counter file, "" for none */
-    char share[SIM_PATH_MAX];      /* table of used memory, "" for none */
-    char report[SIM_PATH_MAX];     /* text at exit, "" for none */
+    bool nvml;                     /* there is a management library */
+    bool nvswitch;                 /* all devices are joined by NVSwitch */
+    /* NVLinks between two devices of the machine */
+    unsigned char links[SIM_MAX_DEVICES][SIM_MAX_DEVICES];
+    char kernels[SIM_PATH_MAX];  /* libraries of kernels, with colons */
+    char counters[SIM_PATH_MAX]; /* live counter file, "" for none */
+    char share[SIM_PATH_MAX];    /* table of used memory, "" for none */
+    char report[SIM_PATH_MAX];   /* text at exit, "" for none */
 };
 
 /* Fills *c from the environment; c->ok says whether all of it was good. */
 void sim_config_read(struct sim_config *c);
 /* visible.c: CUDA_VISIBLE_DEVICES. */
 void sim_visible_read(struct sim_config *c);
-/* delay.c: microseconds for all work, or "kernel:500,legacy:20"; what is not
- * named is 0. false: bad. */
+/* delay_spec.c: microseconds for all work, or "kernel:500,legacy:20"; what is
+ * not named is 0. false: bad. */
 bool sim_delay_parse(const char *spec, unsigned us[SIM_DELAYS]);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c - what devices there are and what they say of themselves. */
 #include "entry.h"
+#include "topo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ bool sim_peer_reachable(const struct sim_device *a, const struct sim_device *b)
 
 static int pci_bus(const struct sim_device *dev)
 {
-    return 0x10 + dev->phys;
+    return sim_topo_bus(dev->phys);
 }
 
 CUresult CUDAAPI cuDeviceGetCount(int *count)
@@ -58,7 +59,7 @@ CUresult CUDAAPI cuDeviceGetName(char *name, int len, CUdevice ordinal)
         return rc;
     if (name == NULL || len <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, (size_t)len, "Coax simulated GPU");
+    snprintf(name, (size_t)len, "%s", SIM_TOPO_NAME);
     return CUDA_SUCCESS;
 }
 
