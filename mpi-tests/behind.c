@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* behind.c - a staged call fails on rank 1 before MPI hears of it, so that the
- * others wait in it: the error comes back on rank 1, and what that rank does
- * next on this communicator, or at the end, ends the job; other communicators
- * go on meanwhile. With the default error handler the job ends at once.
+/* behind.c - a staged call fails on rank 1 before MPI hears of it, or one of
+ * the engine where nothing can be sent any more, so that the others wait in it:
+ * the error comes back on rank 1, and what that rank does next on this
+ * communicator, or at the end, ends the job; other communicators go on
+ * meanwhile. With the default error handler the job ends at once.
  *
  * behind --next=fatal|Allreduce|Bcast|Reduce|Barrier|Finalize
- *        [--cause=copy|memory] */
+ *        [--cause=copy|memory|wire] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,10 @@ static struct mt_buf buf, out;
 /* What the failing rank needs for a call on a GPU buffer. */
 static void break_it(const char *cause)
 {
-    if (!strcmp(cause, "memory")) {
+    if (!strcmp(cause, "wire")) {
+        faultctl_open("ucx");
+        faultctl_arm("ucp_tag_send_nbx:1+");
+    } else if (!strcmp(cause, "memory")) {
         faultctl_open("memory");
         faultctl_arm("aligned_alloc:1+,mmap:1+");
     } else {

@@ -8,9 +8,10 @@
 MT_TIMEOUT=10
 MT_FAULTS=yes
 
+# try CAUSE NEXT [small]: calls of `small` bytes or less are staged
 try()
 {
-    mt_job sim -genv COAX_SMALL 1G -genv COAX_TIMEOUT 6 \
+    mt_job sim -genv COAX_SMALL "${3:-1G}" -genv COAX_TIMEOUT 6 \
         -genv UCX_MEM_MMAP_HOOK_MODE none -n 3 \
         "$MT_BIN/behind" --next="$2" --cause="$1" >"$mt_tmp/out" 2>"$mt_tmp/err"
     status=$?
@@ -36,7 +37,13 @@ try()
         mt_bad "$*: the last line does not say why"
 }
 
+# In the engine; a plan in use needs no memory.
+[ "$1" = copy ] && try "$1" fatal 0
 for next in fatal Allreduce Bcast Reduce Barrier Finalize; do
-    try "$1" "$next"
+    if [ "$1" = wire ]; then
+        try "$1" "$next" 0
+    else
+        try "$1" "$next"
+    fi
 done
 mt_end

@@ -93,6 +93,7 @@ struct cx_call {
 struct cx_result {
     const char *algorithm; /* static storage */
     uint64_t device_bytes; /* of this rank's buffers, as passed by the user */
+    int untold; /* the call failed, and another rank could not be told */
 };
 
 struct cx_team;

@@ -65,6 +65,11 @@ struct cx_wire_ops {
     int (*probe)(struct cx_wire *wire, uint64_t tag, uint64_t mask,
                  uint64_t *found);
 
+    /* Takes such messages, all that have come, and drops them: who sends one
+     * without a buffer between (a rendezvous) is done with it. Returns how
+     * many. */
+    unsigned (*discard)(struct cx_wire *wire, uint64_t tag, uint64_t mask);
+
     /* One quantum; returns the number of events handled (0: idle). */
     unsigned (*progress)(struct cx_wire *wire);
 

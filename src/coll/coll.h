@@ -118,11 +118,15 @@ void cx_instance_abort(struct cx_instance *inst);
  * this rank; those that only send to it hear of it by `listen`. Uses
  * `run->team` and `run->call` only; needs no memory. Drives the wire until the
  * messages have left, for a second at most. A rank that gives up because of
- * such a message must give up in turn: so the news reaches all that wait. */
-void cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run);
+ * such a message must give up in turn: so the news reaches all that wait.
+ * Returns whether the wire took all messages: one that does not leaves a
+ * neighbour waiting. */
+int cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run);
 /* For a running call, now and then while it waits: has a neighbour given it up
  * that this rank expects nothing from? Then the next progress says so. */
 void cx_instance_listen(struct cx_instance *inst);
+/* After give_up, now and then: lets go of what still comes for the call. */
+void cx_instance_discard(struct cx_instance *inst, const struct cx_run *run);
 /* After give_up: is there a neighbour whose messages were still to come, and
  * who has not given up too? It may be stuck half way in sending them, so this
  * rank should drive the wire until it has heard, for a while. */

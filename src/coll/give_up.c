@@ -149,11 +149,21 @@ static void note_debts(struct cx_instance *inst)
             !begun || !is_even(inst, (uint32_t)(plan->nsend + i));
 }
 
-void cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run)
+/* Did the wire refuse a message to this neighbour? */
+static int is_mute(const struct cx_sent *sent)
+{
+    for (unsigned lane = 0; lane < CX_NLANES; lane++)
+        if (sent->notices[lane].status < 0)
+            return 1;
+    return 0;
+}
+
+int cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run)
 {
     unsigned nlanes = inst->state == CX_INST_IDLE ? 1 : CX_NLANES;
     int n = inst->plan->nneighbours, nsend = inst->plan->nsend, told = 0;
     double until = cx_now_us() + NOTICE_LIMIT_US;
+    int mute = 0;
 
     note_debts(inst);
     cx_instance_abort(inst);
@@ -165,8 +175,18 @@ void cx_instance_give_up(struct cx_instance *inst, const struct cx_run *run)
         else if (inst->io.wire_ops->progress(inst->io.wire) == 0)
             sched_yield();
     }
+    for (int i = 0; i < n; i++)
+        mute |= is_mute(&inst->sent[i]);
     for (; told < n; told++)
         cancel(inst, &inst->sent[told]);
+    return !mute;
+}
+
+void cx_instance_discard(struct cx_instance *inst, const struct cx_run *run)
+{
+    (void)inst->io.wire_ops->discard(
+        inst->io.wire, cx_run_tag(run, 0, 0, cx_run_signature(run)),
+        ~(ANY_LANE | ANY_SOURCE));
 }
 
 int cx_instance_is_awaited(struct cx_instance *inst, const struct cx_run *run)

@@ -203,18 +203,19 @@ static void report(const struct cx_team *team, const struct cx_call *call,
 
 /* Ends the call here, and tells the ranks that exchange messages with this one.
  * Those that send to it may be stuck half way, so it drives the wire for them
- * until they have heard; a rank that has left with its result never answers. */
-static void give_up(struct cx_planned *planned, const struct cx_run *run)
+ * until they have heard; a rank that has left with its result never answers.
+ * Returns whether the wire took the news. */
+static int give_up(struct cx_planned *planned, const struct cx_run *run)
 {
     const struct cx_io *io = &cx_process.io;
     double until = cx_now_us() + LINGER_US;
     struct cx_backoff backoff;
     struct cause unsaid = {""};
-    int awaited;
+    int awaited, told;
 
     cx_log_hold(unsaid.text, sizeof(unsaid.text)); /* one line has been said */
     cx_lock();
-    cx_instance_give_up(planned->instance, run);
+    told = cx_instance_give_up(planned->instance, run);
     cx_unlock();
     cx_backoff_init(&backoff);
     do {
@@ -222,12 +223,14 @@ static void give_up(struct cx_planned *planned, const struct cx_run *run)
 
         cx_lock();
         busy = io->wire_ops->progress(io->wire);
+        cx_instance_discard(planned->instance, run);
         awaited = cx_instance_is_awaited(planned->instance, run);
         cx_unlock();
         if (awaited)
             cx_backoff_turn(&backoff, busy > 0);
     } while (awaited && cx_now_us() < until);
     cx_log_hold(NULL, 0);
+    return told;
 }
 
 static enum cx_status run_planned(struct cx_team *team,
@@ -293,7 +296,7 @@ enum cx_status cx_call_run(struct cx_team *team, const struct cx_call *call,
         if (status == CX_OK)
             status = take_part(team, call, planned, &run, result);
         if (status != CX_OK)
-            give_up(planned, &run);
+            result->untold = !give_up(planned, &run);
     }
     team->ncalls++;
     if (status < 0)

@@ -6,7 +6,9 @@
  * Agreeing first would cost each small call a latency. So the error goes to the
  * communicator's handler, which by default ends the job. If it returns, the
  * others may wait for this rank; the next collective that it makes there would
- * meet that call, and MPI_Finalize would wait for ever: both end the job. */
+ * meet that call, and MPI_Finalize would wait for ever: both end the job. So it
+ * is with a call of the engine where the network does not even take the message
+ * that this rank has failed. */
 #include "pmpi/front.h"
 
 #include <pthread.h>
@@ -69,9 +71,8 @@ void cx_behind_stop(MPI_Comm comm, const char *func)
 
     if (i < 0)
         return;
-    cx_error("%s of rank %d ends the job: its %s failed before (%s) and did "
-             "not reach MPI, where other ranks may wait for it; an error of a "
-             "collective cannot be survived there",
+    cx_error("%s of rank %d ends the job: its %s failed before (%s) and the "
+             "others, who may wait for it there, cannot be told",
              func, cx_front.world_rank, marks[i].func,
              cx_status_str(marks[i].status));
     cx_mpi.Abort(comm != MPI_COMM_NULL ? comm : MPI_COMM_SELF, 1);

@@ -86,11 +86,16 @@ void cx_say_failure(const char *func, enum cx_status status)
 enum cx_status cx_collective(struct cx_comm *c, const struct cx_call *call,
                              struct cx_result *result)
 {
+    enum cx_status status;
+
     if (call->failed != CX_OK && c->poison == CX_OK)
         cx_say_failure(mpi_name(call->func), call->failed);
     if (c->poison == CX_OK)
         c->poison = call->failed;
-    return cx_engine()->collective(c->team, call, result);
+    status = cx_engine()->collective(c->team, call, result);
+    if (result->untold)
+        cx_behind_mark(c->comm, mpi_name(call->func), status);
+    return status;
 }
 
 /* Has the reason of a failure been told before, or by another rank? */

@@ -321,19 +321,27 @@ void cx_ucx_ops_forget(struct cx_wire *wire)
 
 /* Receives into nothing. That frees what arrived and tells the sender of a
  * rendezvous, which otherwise waits until it notices that we are gone. */
-void cx_ucx_drain(struct cx_wire *wire)
+unsigned cx_ucx_discard(struct cx_wire *wire, uint64_t tag, uint64_t mask)
 {
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
                                  .memory_type = UCS_MEMORY_TYPE_HOST};
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;
     ucs_status_ptr_t ptr;
+    unsigned n = 0;
 
-    while ((message = ucp_tag_probe_nb(wire->worker, 0, 0, 1, &info))) {
+    while ((message = ucp_tag_probe_nb(wire->worker, tag, mask, 1, &info))) {
         ptr = ucp_tag_msg_recv_nbx(wire->worker, NULL, 0, message, &param);
         if (UCS_PTR_IS_PTR(ptr))
             ucp_request_free(ptr);
+        n++;
     }
+    return n;
+}
+
+void cx_ucx_drain(struct cx_wire *wire)
+{
+    (void)cx_ucx_discard(wire, 0, 0);
 }
 
 void cx_ucx_ops_free(struct cx_wire *wire)

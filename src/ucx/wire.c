@@ -172,6 +172,7 @@ const struct cx_wire_ops cx_ucx_ops = {
     .flush = cx_ucx_flush,
     .cancel = cx_ucx_cancel,
     .probe = cx_ucx_probe,
+    .discard = cx_ucx_discard,
     .progress = cx_ucx_progress,
     .counters = counters,
 };

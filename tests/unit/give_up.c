@@ -52,7 +52,7 @@ static void gives_up(struct story *story, int rank)
 
     cluster_make_run(story->cluster, &story->c, rank, &run);
     cx_alloc_fail_at(1);
-    cx_instance_give_up(member->inst, &run);
+    (void)cx_instance_give_up(member->inst, &run);
     cx_alloc_fail_at(0);
     member->ended = member->failed = 1;
     story->left--;

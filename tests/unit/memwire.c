@@ -416,6 +416,27 @@ static int wire_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
     return msg != NULL;
 }
 
+static unsigned wire_discard(struct cx_wire *wire, uint64_t tag, uint64_t mask)
+{
+    struct message **at = &wire->inbox;
+    unsigned n = 0;
+
+    lock(wire);
+    while (*at) {
+        struct message *msg = *at;
+
+        if ((msg->tag & mask) != (tag & mask)) {
+            at = &msg->next;
+            continue;
+        }
+        *at = msg->next;
+        complete(msg);
+        n++;
+    }
+    unlock(wire);
+    return n;
+}
+
 static void wire_counters(struct cx_wire *wire, struct cx_wire_counters *out)
 {
     lock(wire);
@@ -434,6 +455,7 @@ const struct cx_wire_ops memwire_ops = {
     .flush = wire_flush,
     .cancel = wire_cancel,
     .probe = wire_probe,
+    .discard = wire_discard,
     .progress = wire_progress,
     .counters = wire_counters,
 };
