@@ -31,8 +31,7 @@ void cx_cuda_destroy(struct cx_gpu *gpu)
     if (!gpu)
         return;
     cx_cuda_contexts_destroy(gpu);
-    while (gpu->pinned)
-        cx_cuda_pinned_free(gpu, gpu->pinned->ptr);
+    cx_cuda_pinned_destroy(gpu);
     cx_cuda_primaries_release(gpu);
     cx_free(gpu);
 }

@@ -56,8 +56,11 @@ struct primary {
 struct pinned {
     struct pinned *next;
     void *ptr;
+    size_t nbytes;
     CUcontext cu; /* NULL: plain memory */
-    int gone;     /* with its context */
+    uint64_t ctx_id;
+    int gone; /* with its context */
+    int idle; /* given back, kept for the next who asks */
 };
 
 struct cx_gpu {
@@ -156,5 +159,7 @@ CX_MUST enum cx_status cx_cuda_pinned_alloc(struct cx_gpu *gpu,
                                             const struct cx_mem *mem,
                                             size_t nbytes, void **out);
 void cx_cuda_pinned_free(struct cx_gpu *gpu, void *ptr);
+/* All of it, also what is still in use. */
+void cx_cuda_pinned_destroy(struct cx_gpu *gpu);
 
 #endif

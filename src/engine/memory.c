@@ -98,6 +98,8 @@ enum cx_status cx_memory_copy2d(const struct cx_mem *mem, int to_host,
     status = first_way(mem, to_host, dst, dpitch, src, spitch, width, rows);
     if (status == CX_OK) {
         cx_log_hold(NULL, 0);
+        if (cause[0] != '\0')
+            cx_warn("%s", cause);
         return CX_OK;
     }
     status = io->gpu_ops->copy_now(io->gpu, mem, dst, dpitch, src, spitch,

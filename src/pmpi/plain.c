@@ -21,7 +21,9 @@ static struct {
     int (*cuPointerGetAttributes)(unsigned, const int *, void **, address_t);
     int (*cuCtxPushCurrent_v2)(void *);
     int (*cuCtxPopCurrent_v2)(void **);
+    int (*cuCtxGetCurrent)(void **);
     int (*cuCtxSynchronize)(void);
+    int (*cuDeviceGetCount)(int *);
     int (*cuDeviceGet)(int *, int);
     int (*cuDevicePrimaryCtxGetState)(int, unsigned *, int *);
     int (*cuDevicePrimaryCtxRetain)(void **, int);
@@ -47,7 +49,9 @@ static const struct {
     NAME(cuPointerGetAttributes),
     NAME(cuCtxPushCurrent_v2),
     NAME(cuCtxPopCurrent_v2),
+    NAME(cuCtxGetCurrent),
     NAME(cuCtxSynchronize),
+    NAME(cuDeviceGetCount),
     NAME(cuDeviceGet),
     NAME(cuDevicePrimaryCtxGetState),
     NAME(cuDevicePrimaryCtxRetain),
@@ -185,15 +189,13 @@ enum cx_status cx_plain_piece(const void *addr, size_t nbytes,
 /* --- copies, in the context -------------------------------------------------
  */
 
-/* What the program has queued; not while its streams capture a graph, which
- * any use of them would break. */
-static int wait_for_program(void)
+/* What the program has queued in the current context; not while its streams
+ * capture a graph, which any use of them would break. */
+static int wait_here(void)
 {
     static void *const streams[] = {LEGACY, PER_THREAD};
     int capturing, rc = 0;
 
-    if (cx_front.settings.sync == CX_SYNC_NONE)
-        return 0;
     if (cx_front.settings.sync == CX_SYNC_DEVICE)
         return cu.cuStreamIsCapturing(LEGACY, &capturing) == 0
                    ? cu.cuCtxSynchronize()
@@ -203,6 +205,57 @@ static int wait_for_program(void)
         if (cu.cuStreamIsCapturing(streams[i], &capturing) == 0 &&
             capturing == 0)
             rc = cu.cuStreamSynchronize(streams[i]);
+    }
+    return rc;
+}
+
+static int wait_in(void *ctx)
+{
+    void *popped;
+    int rc = cu.cuCtxPushCurrent_v2(ctx);
+
+    if (rc != 0)
+        return rc;
+    rc = wait_here();
+    cu.cuCtxPopCurrent_v2(&popped);
+    return rc;
+}
+
+/* The primary context of a device, where the program has it active. */
+static void *hold_primary(int ordinal, int *device)
+{
+    unsigned flags;
+    void *ctx = NULL;
+    int active = 0;
+
+    if (cu.cuDeviceGet(device, ordinal) != 0 ||
+        cu.cuDevicePrimaryCtxGetState(*device, &flags, &active) != 0 ||
+        !active || cu.cuDevicePrimaryCtxRetain(&ctx, *device) != 0)
+        return NULL;
+    return ctx;
+}
+
+/* The contexts of src/cuda/fence.c, as far as they can be found here: the
+ * memory's is current, `caller` is the one before it. */
+static int wait_for_program(const struct cx_mem *mem, void *caller)
+{
+    int n = 0, device, rc;
+    void *ctx;
+
+    if (cx_front.settings.sync == CX_SYNC_NONE)
+        return 0;
+    rc = wait_here();
+    if (rc == 0 && caller != NULL)
+        rc = wait_in(caller);
+    if ((mem->kind != CX_MEM_MANAGED && !mem->loose) ||
+        cu.cuDeviceGetCount(&n) != 0)
+        return rc;
+    for (int i = 0; i < n && rc == 0; i++) {
+        ctx = hold_primary(i, &device);
+        if (ctx == NULL)
+            continue;
+        rc = wait_in(ctx);
+        cu.cuDevicePrimaryCtxRelease_v2(device);
     }
     return rc;
 }
@@ -233,10 +286,8 @@ static int copy_rows(const struct job *job, void *stream)
 static int copy_now(const struct job *job)
 {
     void *stream;
-    int rc = wait_for_program(), ended;
+    int rc = cu.cuStreamCreate(&stream, NON_BLOCKING), ended;
 
-    if (rc == 0)
-        rc = cu.cuStreamCreate(&stream, NON_BLOCKING);
     if (rc != 0)
         return rc;
     rc = copy_rows(job, stream);
@@ -245,19 +296,28 @@ static int copy_now(const struct job *job)
     return rc != 0 ? rc : ended;
 }
 
-/* The primary context for memory that names none, where the program has it
- * active: held until the copy has ended. Else the current one must do. */
-static void *hold_primary(const struct cx_mem *mem, int *device)
+/* In relaxed capture mode. Memory that names no context is copied in the
+ * primary one, held until the copy has ended; else the current one must do. */
+static int copy_in_context(const struct cx_mem *mem, const struct job *job)
 {
-    unsigned flags;
-    void *ctx = NULL;
-    int active = 0;
+    void *caller = NULL, *ctx = mem->ctx, *primary = NULL, *popped;
+    int device, rc;
 
-    if (mem->ctx != NULL || cu.cuDeviceGet(device, mem->device) != 0 ||
-        cu.cuDevicePrimaryCtxGetState(*device, &flags, &active) != 0 ||
-        !active || cu.cuDevicePrimaryCtxRetain(&ctx, *device) != 0)
-        return NULL;
-    return ctx;
+    if (cu.cuCtxGetCurrent(&caller) != 0)
+        caller = NULL;
+    if (ctx == NULL)
+        ctx = primary = hold_primary(mem->device, &device);
+    rc = ctx != NULL ? cu.cuCtxPushCurrent_v2(ctx) : 0;
+    if (rc == 0) {
+        rc = wait_for_program(mem, caller);
+        if (rc == 0)
+            rc = copy_now(job);
+        if (ctx != NULL)
+            cu.cuCtxPopCurrent_v2(&popped);
+    }
+    if (primary != NULL)
+        cu.cuDevicePrimaryCtxRelease_v2(device);
+    return rc;
 }
 
 enum cx_status cx_plain_copy2d(const struct cx_mem *mem, int to_host, void *dst,
@@ -265,21 +325,12 @@ enum cx_status cx_plain_copy2d(const struct cx_mem *mem, int to_host, void *dst,
                                size_t width, size_t rows)
 {
     const struct job job = {to_host, dst, src, dpitch, spitch, width, rows};
-    int mode = RELAXED, device = 0, rc = 0;
-    void *primary = hold_primary(mem, &device), *popped;
-    void *ctx = primary != NULL ? primary : mem->ctx;
+    int mode = RELAXED, rc;
+    int relaxed = cu.cuThreadExchangeStreamCaptureMode(&mode) == 0;
 
-    cu.cuThreadExchangeStreamCaptureMode(&mode);
-    if (ctx != NULL)
-        rc = cu.cuCtxPushCurrent_v2(ctx);
-    if (rc == 0) {
-        rc = copy_now(&job);
-        if (ctx != NULL)
-            cu.cuCtxPopCurrent_v2(&popped);
-    }
-    cu.cuThreadExchangeStreamCaptureMode(&mode);
-    if (primary != NULL)
-        cu.cuDevicePrimaryCtxRelease_v2(device);
+    rc = copy_in_context(mem, &job);
+    if (relaxed)
+        cu.cuThreadExchangeStreamCaptureMode(&mode);
     if (rc == 0)
         return CX_OK;
     cx_error("copying a buffer on a GPU failed: CUDA error %d", rc);
