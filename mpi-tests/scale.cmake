@@ -4,6 +4,7 @@ foreach(program stacks hostcost many)
     mt_program(${program})
 endforeach()
 target_sources(mt-many PRIVATE simcount.c)
+target_sources(mt-hostcost PRIVATE simcount.c)
 
 mt_add(mpi.stacks 60 run.sh -m sim -n 2 stacks)
 
@@ -20,7 +21,7 @@ mt_add(mpi.many.sim 240 run.sh -m sim -n 2 -c -t 230 many --gpu
 
 mt_add(mpi.cost 120 cost.sh auto)
 mt_add(mpi.cost.sim 120 cost.sh sim)
-mt_add(mpi.hostcost 240 hostcost.sh)
+mt_add(mpi.hostcost 600 hostcost.sh)
 set_tests_properties(mpi.cost mpi.cost.sim mpi.hostcost
     PROPERTIES RUN_SERIAL ON)
 
