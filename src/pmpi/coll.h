@@ -94,7 +94,8 @@ struct cx_found {
 int cx_coll_on_gpu(const struct cx_coll_call *call, unsigned kinds,
                    struct cx_found *found);
 
-/* staged.c: the call of a blocking form. `next`: the MPI library's function. */
-int cx_staged(enum cx_coll_id id, int large, cx_fn next, const cx_reg *args);
+/* staged.c: the call of a blocking form, with all 13 of cx_call_mpi. */
+int cx_staged(enum cx_coll_id id, int large, enum cx_wrapped which,
+              const cx_reg *args);
 
 #endif

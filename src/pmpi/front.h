@@ -81,6 +81,8 @@ enum cx_wrapped {
 /* The library's own function, to tail-call with the registers untouched. One
  * that reports an error where the library has none of the name. */
 cx_fn cx_raw(enum cx_wrapped which);
+/* Has the library a function of the name? */
+int cx_raw_exists(enum cx_wrapped which);
 /* The same, or NULL while it has not been looked up. */
 extern _Atomic cx_fn cx_raw_known[CX_NWRAPPED];
 
@@ -170,7 +172,8 @@ int cx_watching(void);
 /* The kind of memory at `addr`, without loading the engine; `*device`: its
  * number, or -1. */
 enum cx_mem_kind cx_pointer_kind(uintptr_t addr, int *device);
-/* The same where an element of `type` begins that is named by `addr`. */
+/* The same of one element of `type` that is named by `addr`; CX_MEM_MIXED: its
+ * ends are on the host, but not all of it, or that cannot be told. */
 enum cx_mem_kind cx_pointer_kind_of(uintptr_t addr, MPI_Datatype type,
                                     int *device);
 

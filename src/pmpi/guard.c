@@ -5,6 +5,7 @@
  * Only memory that the CPU cannot touch is refused, and only where the call
  * would touch it: not with a count of 0, not for MPI_PROC_NULL. */
 #include "pmpi/guard.h"
+#include "pmpi/narrow.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,7 @@
 
 enum { NO = -1 };
 enum object { OBJECT_WORLD, OBJECT_COMM, OBJECT_WIN, OBJECT_FILE };
-enum { MAX_BUFFERS = 3, MAX_ARGS = 13 };
+enum { MAX_BUFFERS = 3 };
 
 /* Numbers of arguments, or NO. */
 struct buffer {
@@ -123,15 +124,27 @@ static void clear_request(cx_reg request)
 /* --- the call ---------------------------------------------------------------
  */
 
-typedef int (*call_fn)(cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg,
-                       cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg);
-
-/* More arguments than the function takes do no harm: the caller removes them.
- */
-static int call_mpi(enum cx_wrapped which, const cx_reg *a)
+/* Where the plain form has int, this one has MPI_Count. The position of Pack
+ * needs nothing: its low half stands first. */
+static int call_row(const struct row *row, int large, enum cx_wrapped which,
+                    const char *name, const cx_reg *args)
 {
-    return ((call_fn)cx_raw(which))(a[0], a[1], a[2], a[3], a[4], a[5], a[6],
-                                    a[7], a[8], a[9], a[10], a[11], a[12]);
+    const struct buffer *buffer = row->buffers;
+    struct cx_narrow narrow = {0};
+    int i;
+
+    if (!large || cx_raw_exists(which) || !cx_raw_exists(which - 1))
+        return cx_call_mpi(cx_raw(which), args);
+    for (i = 0; i < MAX_BUFFERS && buffer->name != NULL; i++, buffer++) {
+        if (buffer->count != NO && !buffer->wide)
+            narrow.scalars |= 1u << buffer->count;
+        /* Of a window, target_count comes two after target_rank. */
+        if (row->object == OBJECT_WIN && buffer->rank != NO)
+            narrow.scalars |= 1u << (buffer->rank + 2);
+    }
+    if (which == CX_WRAP_Win_create_c)
+        narrow.scalars |= 1u << 2; /* the unit */
+    return cx_narrow_call(&narrow, which - 1, name, args);
 }
 
 static int touches(const struct buffer *buffer, int large, const cx_reg *args)
@@ -172,8 +185,8 @@ int cx_guard_call(enum cx_guard_id id, int large, enum cx_wrapped which,
     const struct buffer *buffer = row->buffers;
     int i, device;
 
-    if (bad_handle(row, args))
-        return call_mpi(which, args);
+    if (!cx_watching() || bad_handle(row, args))
+        return call_row(row, large, which, name, args);
     for (i = 0; i < MAX_BUFFERS && buffer->name != NULL; i++, buffer++) {
         if (!touches(buffer, large, args) || !on_device(buffer, args, &device))
             continue;
@@ -182,7 +195,7 @@ int cx_guard_call(enum cx_guard_id id, int large, enum cx_wrapped which,
             clear_request(args[row->request]);
         return raise_on(row->object, row->at != NO ? args[row->at] : 0);
     }
-    return call_mpi(which, args);
+    return call_row(row, large, which, name, args);
 }
 
 static const char *buffer_name(const struct cx_coll *coll, int is_recv)
@@ -198,9 +211,11 @@ int cx_guard_coll(enum cx_coll_id id, int large, enum cx_wrapped which,
     struct cx_coll_call call;
     struct cx_found found;
 
-    if (!cx_coll_read(&call, id, large, args) ||
+    if (!cx_watching() || !cx_coll_read(&call, id, large, args) ||
         !cx_coll_on_gpu(&call, 1 << CX_MEM_DEVICE, &found) || !found.yes)
-        return call_mpi(which, args);
+        return !large || cx_raw_exists(which)
+                   ? cx_call_mpi(cx_raw(which), args)
+                   : cx_narrow_coll(id, which, name, 0, args);
     say(which, name, buffer_name(call.coll, found.is_recv), found.device);
     clear_request(args[request]);
     return raise_on(OBJECT_COMM, (cx_reg)call.comm);

@@ -214,7 +214,8 @@ static int no_function(void)
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-cx_fn cx_raw(enum cx_wrapped which)
+/* The function, or NULL. */
+static cx_fn look_up(enum cx_wrapped which)
 {
     cx_fn function =
         atomic_load_explicit(&cx_raw_known[which], memory_order_relaxed);
@@ -226,6 +227,18 @@ cx_fn cx_raw(enum cx_wrapped which)
     if (function != NULL)
         atomic_store_explicit(&cx_raw_known[which], function,
                               memory_order_relaxed);
+    return function;
+}
+
+int cx_raw_exists(enum cx_wrapped which)
+{
+    return look_up(which) != NULL;
+}
+
+cx_fn cx_raw(enum cx_wrapped which)
+{
+    cx_fn function = look_up(which);
+
     if (function != NULL)
         return function;
     if (cx_mpi.Initialized == NULL)

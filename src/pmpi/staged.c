@@ -5,24 +5,34 @@
  * Local to each rank: MPI sees host buffers everywhere, so a rank that has none
  * on a GPU calls it as it came, and nothing needs to be agreed (design rule 5).
  */
+#include "pmpi/narrow.h"
 #include "pmpi/region.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 
 /* MPI may touch managed memory, but not while a kernel does, and its network
  * must not register it. */
-enum { ON_GPU = 1 << CX_MEM_DEVICE | 1 << CX_MEM_MANAGED };
+enum { ON_GPU = 1 << CX_MEM_DEVICE | 1 << CX_MEM_MANAGED | 1 << CX_MEM_MIXED };
 
-typedef int (*call_fn)(cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg, cx_reg,
-                       cx_reg, cx_reg);
+/* The form that is called. */
+struct form {
+    enum cx_coll_id id;
+    enum cx_wrapped which;
+    int large;
+};
 
-/* More arguments than the function takes do no harm: the caller removes them.
- */
-static int call_mpi(cx_fn next, const cx_reg *a)
+static int call_mpi(const struct form *form, const cx_reg *args)
 {
-    return ((call_fn)next)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7],
-                           a[8]);
+    char name[64];
+
+    if (!form->large || cx_raw_exists(form->which))
+        return cx_call_mpi(cx_raw(form->which), args);
+    snprintf(name, sizeof(name), "%s_c", cx_colls[form->id].name);
+    return cx_narrow_coll(form->id, form->which, name, 1, args);
 }
 
 /* What MPI reads from recvbuf. Processes at the border of a grid have
@@ -76,17 +86,16 @@ static int aliased(const struct cx_coll_call *call,
 }
 
 /* The call on mirrors. CX_DECLINED: MPI must report what is wrong. */
-static enum cx_status staged(const struct cx_coll_call *call, cx_fn next,
-                             uint64_t *nbytes, int *rc)
+static enum cx_status staged(const struct cx_coll_call *call,
+                             const struct form *form, uint64_t *nbytes, int *rc)
 {
     const struct cx_coll *coll = call->coll;
     struct cx_region send = {0}, recv = {0};
     enum cx_status status, closed;
-    cx_reg args[9];
-    int i, written = 0;
+    cx_reg args[CX_MAX_ARGS];
+    int written = 0;
 
-    for (i = 0; i < 9; i++)
-        args[i] = i < coll->args ? call->args[i] : 0;
+    memcpy(args, call->args, sizeof(args));
     status = read_regions(&send, &recv, call);
     if (status == CX_OK)
         status = cx_region_locate(&send);
@@ -100,7 +109,7 @@ static enum cx_status staged(const struct cx_coll_call *call, cx_fn next,
     if (status == CX_OK)
         status = cx_region_open(&recv, &args[coll->recv.buf]);
     if (status == CX_OK) {
-        *rc = call_mpi(next, args);
+        *rc = call_mpi(form, args);
         written = *rc == MPI_SUCCESS &&
                   !(coll->flags & CX_COLL_NOT_FIRST && call->rank == 0);
     }
@@ -110,8 +119,10 @@ static enum cx_status staged(const struct cx_coll_call *call, cx_fn next,
     return status != CX_OK ? status : closed;
 }
 
-int cx_staged(enum cx_coll_id id, int large, cx_fn next, const cx_reg *args)
+int cx_staged(enum cx_coll_id id, int large, enum cx_wrapped which,
+              const cx_reg *args)
 {
+    struct form form = {id, which, large};
     double start_us = cx_front.settings.stats ? cx_now_us() : 0;
     struct cx_coll_call call;
     struct cx_found found;
@@ -119,15 +130,15 @@ int cx_staged(enum cx_coll_id id, int large, cx_fn next, const cx_reg *args)
     uint64_t nbytes = 0;
     int rc = CX_NOT_CALLED;
 
-    if (!cx_coll_read(&call, id, large, args))
-        return call_mpi(next, args);
+    if (!cx_watching() || !cx_coll_read(&call, id, large, args))
+        return call_mpi(&form, args);
     if (call.coll->comm >= 0)
         cx_behind_check(call.comm, call.coll->name);
     if (!cx_coll_on_gpu(&call, ON_GPU, &found) || !found.yes)
-        return call_mpi(next, args);
-    status = staged(&call, next, &nbytes, &rc);
+        return call_mpi(&form, args);
+    status = staged(&call, &form, &nbytes, &rc);
     if (status == CX_DECLINED)
-        return call_mpi(next, args);
+        return call_mpi(&form, args);
     if (start_us > 0)
         cx_stats_staged(call.coll->stem, nbytes, cx_now_us() - start_us);
     if (status == CX_OK)

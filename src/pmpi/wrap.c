@@ -3,6 +3,7 @@
  * end of MPI, and the collectives of the engine. A communicator that is off
  * costs one look into a table and a tail call. */
 #include "pmpi/wrap.h"
+#include "pmpi/narrow.h"
 
 typedef int (*reg0_fn)(void);
 typedef int (*reg1_fn)(cx_reg);
@@ -85,8 +86,8 @@ CX_WRAPPER(Allreduce_c, (cx_reg sendbuf, cx_reg recvbuf, cx_reg count,
                            (MPI_Count)count, (MPI_Datatype)type, (MPI_Op)op,
                            (MPI_Comm)comm, &rc))
         return rc;
-    return ((reg6_fn)cx_raw(CX_WRAP_Allreduce_c))(sendbuf, recvbuf, count, type,
-                                                  op, comm);
+    return ((reg6_fn)cx_raw_large(CX_WRAP_Allreduce_c, count, count))(
+        sendbuf, recvbuf, count, type, op, comm);
 }
 
 CX_WRAPPER(Bcast,
@@ -110,7 +111,8 @@ CX_WRAPPER(Bcast_c,
         cx_front_bcast((void *)buffer, (MPI_Count)count, (MPI_Datatype)type,
                        (int)root, (MPI_Comm)comm, &rc))
         return rc;
-    return ((reg5_fn)cx_raw(CX_WRAP_Bcast_c))(buffer, count, type, root, comm);
+    return ((reg5_fn)cx_raw_large(CX_WRAP_Bcast_c, count, count))(
+        buffer, count, type, root, comm);
 }
 
 CX_WRAPPER(Allgather,
@@ -141,6 +143,6 @@ CX_WRAPPER(Allgather_c,
                            (MPI_Count)recvcount, (MPI_Datatype)recvtype,
                            (MPI_Comm)comm, &rc))
         return rc;
-    return ((reg7_fn)cx_raw(CX_WRAP_Allgather_c))(
+    return ((reg7_fn)cx_raw_large(CX_WRAP_Allgather_c, sendcount, recvcount))(
         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }

@@ -55,8 +55,8 @@ static inline int cx_wrap_free(enum cx_wrapped which, cx_fn *next)
 }
 
 /* A wrapper with `n` arguments that calls served_name where buffers must be
- * looked at. The ways past it are tail calls: only out of line are arguments
- * put into memory. */
+ * looked at, or MPI has no function of the name. The ways past it are tail
+ * calls: only out of line are arguments put into memory. */
 #define CX_WATCHED(name, n)                                                    \
     static __attribute__((noinline)) int look_##name(CX_P##n)                  \
     {                                                                          \

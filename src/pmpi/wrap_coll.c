@@ -7,8 +7,8 @@
 #define STAGED(name, id, large, n)                                             \
     static __attribute__((noinline)) int served_##name(CX_P##n)                \
     {                                                                          \
-        return cx_staged(CX_COLL_##id, large, cx_raw(CX_WRAP_##name),          \
-                         (const cx_reg[9]){CX_A##n});                          \
+        return cx_staged(CX_COLL_##id, large, CX_WRAP_##name,                  \
+                         (const cx_reg[13]){CX_A##n});                         \
     }                                                                          \
     CX_WATCHED(name, n)
 
