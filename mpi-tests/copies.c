@@ -168,6 +168,41 @@ static void absolute(struct mt_buf *send, struct mt_buf *recv, int *host)
     }
 }
 
+/* One type over three memories, of which the first and the last are the
+ * host's: the heap, the GPU, the stack. */
+static void between(struct mt_buf *send)
+{
+    static const int lengths[3] = {N, N, N};
+    int *heap = mt_alloc(BLOCK), *got = mt_alloc(3 * BLOCK * (size_t)mt.size);
+    int stack[N], root = 0;
+    MPI_Datatype all;
+    MPI_Aint at[3];
+
+    for (int i = 0; i < N; i++) {
+        heap[i] = mt.rank * N + i;
+        stack[i] = -heap[i];
+    }
+    put(send, mt.rank);
+    MPI_Get_address(heap, &at[0]);
+    MPI_Get_address(send->ptr, &at[1]);
+    MPI_Get_address(stack, &at[2]);
+    mt_check(at[0] < at[1] && at[1] < at[2], "the GPU is not in between");
+    MPI_Type_create_hindexed(3, lengths, at, MPI_INT, &all);
+    MPI_Type_commit(&all);
+    start();
+    MPI_Gather(MPI_BOTTOM, 1, all, got, 3 * N, MPI_INT, root, MPI_COMM_WORLD);
+    expect("between", 1, BLOCK, 0, 0);
+    for (int i = 0; mt.rank == root && i < 3 * N * mt.size; i++) {
+        int want = i / (3 * N) * N + i % N;
+
+        mt_check(got[i] == (i / N % 3 == 2 ? -want : want), "between: int %d",
+                 i);
+    }
+    MPI_Type_free(&all);
+    free(heap);
+    free(got);
+}
+
 /* A buffer on the GPU that the call does not use. */
 static void unused(int *host, struct mt_buf *recv)
 {
@@ -201,6 +236,7 @@ int main(void)
     holes(&send, &recv);
     far_apart(&send);
     absolute(&send, &recv, host);
+    between(&send);
     unused(host, &recv);
     mt_check(mt_buf_guarded(&send, 2 * BLOCK) &&
                  mt_buf_guarded(&recv, 2 * BLOCK * (size_t)mt.size),

@@ -234,7 +234,7 @@ static int kind_of(const struct cx_coll_call *call, const struct cx_side *side,
             continue;
         *kind = cx_pointer_kind_of(base + (uintptr_t)block.offset, block.type,
                                    device);
-        if (!each || *kind == CX_MEM_DEVICE || *kind == CX_MEM_MANAGED)
+        if (!each || *kind >= CX_MEM_DEVICE)
             break;
     }
     return 1;

@@ -87,7 +87,8 @@ static enum cx_status locate(struct cx_blocks *list, struct cx_region *region)
             region->low = first;
         if (first + block->span > region->high)
             region->high = first + block->span;
-        region->described += block->span;
+        region->described +=
+            block->mem.kind == CX_MEM_MIXED ? block->nbytes : block->span;
         if (cx_mem_on_gpu(&block->mem))
             region->device_bytes += block->nbytes;
     }

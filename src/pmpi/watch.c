@@ -7,7 +7,7 @@
  * the driver is loaded, whether it has been loaded is asked at most every tenth
  * of a millisecond: less than it takes to load it and to get memory, so nothing
  * slips through. */
-#include "pmpi/front.h"
+#include "pmpi/sparse.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -155,18 +155,25 @@ enum cx_mem_kind cx_pointer_kind(uintptr_t addr, int *device)
     return type == TYPE_DEVICE ? CX_MEM_DEVICE : CX_MEM_HOST;
 }
 
+/* The ends of one element; one of wide extent is followed in between. */
 enum cx_mem_kind cx_pointer_kind_of(uintptr_t addr, MPI_Datatype type,
                                     int *device)
 {
+    enum { WIDE = 64 << 10 }; /* no GPU memory fits between closer host bytes */
+    struct cx_buffer one = {.addr = (void *)addr, .count = 1, .type = type};
     MPI_Count lb = 0, extent = 0;
     enum cx_mem_kind kind;
+    int mixed;
 
     if (cx_type_basic(type) || type == MPI_DATATYPE_NULL ||
         cx_mpi.Type_get_true_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
         extent == 0)
         return cx_pointer_kind(addr, device);
     kind = cx_pointer_kind(addr + (uintptr_t)lb, device);
-    if (kind != CX_MEM_HOST)
+    if (kind == CX_MEM_HOST)
+        kind = cx_pointer_kind(addr + (uintptr_t)(lb + extent - 1), device);
+    if (kind != CX_MEM_HOST || extent < WIDE)
         return kind;
-    return cx_pointer_kind(addr + (uintptr_t)(lb + extent - 1), device);
+    return cx_pieces_mixed(&one, &mixed) == CX_OK && mixed ? CX_MEM_MIXED
+                                                           : CX_MEM_HOST;
 }
