@@ -3,10 +3,14 @@
  * displacements names blocks in host variables, on the stack and in device
  * allocations, on one rank; the others pass one plain array.
  *
- * scattered; on the simulated GPU, with two devices. Every block has guards,
- * blocks with a stride have holes, and the copies are counted. */
+ * scattered           every mix; on the simulated GPU, with two devices. Every
+ *                     block has guards, blocks with a stride have holes, and
+ *                     the copies are counted
+ * scattered --limit   no file may grow: an error, and no signal
+ */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "mt.h"
 #include "mtbuf.h"
@@ -282,7 +286,34 @@ static void gather(int which, enum flavour flavour, int ints)
     free(all);
 }
 
-int main(void)
+static void limited(void)
+{
+    const struct rlimit limit = {1 << 20, 1 << 20};
+    MPI_Datatype type;
+    struct set set;
+    void *base;
+    int rc;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    /* The network makes its files. */
+    MPI_Bcast(data, 2 * MOST, MPI_INT, 0, MPI_COMM_WORLD);
+    if (mt.rank == 0) {
+        rc = MPI_Bcast(data, 2 * MOST, MPI_INT, 0, MPI_COMM_WORLD);
+    } else {
+        open_set(&set, 6, MOST, 1); /* device and stack */
+        write_set(&set, 3);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        type = describe(&set, ABSOLUTE, &base);
+        rc = MPI_Bcast(base, 1, type, 0, MPI_COMM_WORLD);
+        check_set(&set, 3, "after an error");
+        MPI_Type_free(&type);
+        close_set(&set);
+    }
+    /* The data had arrived: nobody else need hear of it. */
+    mt_check((rc != MPI_SUCCESS) == (mt.rank == 1), "error %d", rc);
+}
+
+int main(int argc, char **argv)
 {
     static const int sizes[] = {9, MOST - 1};
     unsigned char stack[MOST * 3 * sizeof(int) + 2 * MT_GUARD];
@@ -290,6 +321,10 @@ int main(void)
     mt_init();
     mt_cuda_open();
     stack_at = stack + MT_GUARD;
+    if (mt_option(argc, argv, "limit", NULL)) {
+        limited();
+        return mt_finish();
+    }
     for (int which = 0; which < NCASES; which++) {
         for (int flavour = 0; flavour < NFLAVOURS; flavour++) {
             for (int s = 0; s < 2; s++) {

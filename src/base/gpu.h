@@ -39,6 +39,11 @@ static inline int cx_mem_on_gpu(const struct cx_mem *mem)
     return mem->kind >= CX_MEM_DEVICE;
 }
 
+/* Address space is given to a GPU's memory in whole blocks of this size, at
+ * multiples of it: GPU memory and other memory never share one. All devices
+ * with memory of their own map it in such pages. */
+#define CX_MEM_BLOCK ((size_t)2 << 20)
+
 /* What the program's queued work means for a call (COAX_SYNC). */
 enum cx_sync {
     CX_SYNC_DEFAULT, /* that of the default streams is waited for, on the GPU */

@@ -18,12 +18,6 @@
 #include <string.h>
 
 #define PAGE ((uintptr_t)4096)
-/* Address space is handed to CUDA in blocks of at least this size. */
-#define BLOCK ((uintptr_t)64 << 10)
-/* Physical memory is mapped into address space in pieces of at least this
- * size: cuMemGetAllocationGranularity of all devices with memory of their
- * own. */
-#define CHUNK ((uintptr_t)2 << 20)
 
 struct facts {
     CUmemorytype type; /* 0: not CUDA's */
@@ -156,8 +150,8 @@ static enum cx_status chunks(struct cx_gpu *gpu, uintptr_t addr, uintptr_t last,
     struct cx_mem mem;
 
     *one = 1;
-    for (uintptr_t at = (addr | (CHUNK - 1)) + 1;
-         at <= last && at != 0 && *one && rc == CX_OK; at += CHUNK) {
+    for (uintptr_t at = (addr | (CX_MEM_BLOCK - 1)) + 1;
+         at <= last && at != 0 && *one && rc == CX_OK; at += CX_MEM_BLOCK) {
         rc = query_byte(gpu, gpu->driver, at, &mem);
         *one = rc == CX_OK && same_memory(first, &mem);
     }
@@ -278,7 +272,6 @@ enum cx_status cx_cuda_query(struct cx_gpu *gpu, const void *addr,
 static uintptr_t piece_end(const struct driver *cu, uintptr_t addr,
                            const struct cx_mem *mem)
 {
-    uintptr_t size = !cx_mem_on_gpu(mem) ? BLOCK : CHUNK;
     uint64_t range[2] = {0, 0}; /* start and size */
 
     if (cx_mem_on_gpu(mem) && (!mem->loose || from_pool(cu, addr)))
@@ -289,7 +282,7 @@ static uintptr_t piece_end(const struct driver *cu, uintptr_t addr,
                 CU_POINTER_ATTRIBUTE_MAPPING_SIZE, range);
     if (addr >= range[0] && addr - range[0] < range[1])
         return (uintptr_t)(range[0] + range[1]);
-    return (addr | (size - 1)) + 1;
+    return (addr | (CX_MEM_BLOCK - 1)) + 1;
 }
 
 enum cx_status cx_cuda_piece(struct cx_gpu *gpu, const void *addr,

@@ -134,10 +134,9 @@ static enum cx_status check_solid(const struct cx_buffer *buf)
 /* What is asked when: the two ends always (one question where they lie on one
  * host page). That decides for memory on a GPU. A host buffer without holes is
  * one array. One with holes is followed by its type where GPU memory could be
- * between its ends at all: over spans of 64 KiB. */
+ * between its ends at all: over spans of CX_MEM_BLOCK. */
 enum cx_status cx_buffer_query(struct cx_buffer *buf)
 {
-    enum { BLOCK = 64 << 10 };
     enum cx_status status;
     int mixed = 0;
 
@@ -152,7 +151,7 @@ enum cx_status cx_buffer_query(struct cx_buffer *buf)
         return status;
     if (buf->mem.kind == CX_MEM_MIXED)
         return is_solid(buf) ? check_solid(buf) : CX_OK;
-    if (cx_mem_on_gpu(&buf->mem) || is_solid(buf) || buf->span < BLOCK)
+    if (cx_mem_on_gpu(&buf->mem) || is_solid(buf) || buf->span < CX_MEM_BLOCK)
         return CX_OK;
     status = cx_pieces_mixed(buf, &mixed);
     if (mixed)

@@ -7,15 +7,14 @@
  * followed to their parts, and of everything else the two ends count. No type
  * is copied by what is found here: it only says which way is safe.
  *
- * Address space goes to CUDA in blocks of 64 KiB at least, so one answer serves
- * for all described bytes of such a block, and no GPU memory fits between two
- * host bytes that are closer. A plain array of structs costs one call of MPI
- * and no question to the driver beyond the two ends. */
+ * GPU memory shares no block of address space with other memory (CX_MEM_BLOCK),
+ * so one answer serves for all described bytes of a block, and none fits
+ * between two host bytes that are closer. A plain array of structs costs one
+ * call of MPI and no question to the driver beyond the two ends. */
 #include "pmpi/sparse.h"
 
 #include "base/alloc.h"
 
-#define BLOCK ((uintptr_t)64 << 10)
 #define MAX_DEPTH 16
 
 struct walk {
@@ -48,9 +47,9 @@ static void ask(struct walk *w, uintptr_t addr)
 {
     struct cx_mem mem;
 
-    if (over(w) || addr / BLOCK + 1 == w->asked)
+    if (over(w) || addr / CX_MEM_BLOCK + 1 == w->asked)
         return;
-    w->asked = addr / BLOCK + 1;
+    w->asked = addr / CX_MEM_BLOCK + 1;
     w->status = cx_buffer_mem_query((const void *)addr, 1, &mem);
     if (w->status == CX_OK && cx_mem_on_gpu(&mem))
         w->mixed = 1;
@@ -115,7 +114,7 @@ static int look(MPI_Datatype type, struct part *part, int depth)
                                       &part->true_extent) != MPI_SUCCESS)
         return 0;
     if (c.combiner == MPI_COMBINER_NAMED ||
-        part->true_extent < (MPI_Count)BLOCK)
+        part->true_extent < (MPI_Count)CX_MEM_BLOCK)
         return 1;
     part->scattered = has_byte_displacements(c.combiner);
     if (part->scattered)

@@ -82,8 +82,6 @@ enum {
 #define LEGACY ((void *)1)
 #define PER_THREAD ((void *)2)
 #define PAGE ((uintptr_t)4096)
-#define BLOCK ((uintptr_t)64 << 10) /* as in src/cuda/query.c */
-#define CHUNK ((uintptr_t)2 << 20)
 
 static int have_driver(void)
 {
@@ -163,7 +161,7 @@ enum cx_status cx_plain_query(const void *addr, size_t nbytes,
 enum cx_status cx_plain_piece(const void *addr, size_t nbytes,
                               struct cx_mem *out, size_t *n)
 {
-    uintptr_t at = (uintptr_t)addr, block = BLOCK, end;
+    uintptr_t at = (uintptr_t)addr, end;
     uint64_t range[2] = {0, 0}, pool[2] = {0, 0};
 
     *out = (struct cx_mem){.kind = CX_MEM_HOST, .device = -1};
@@ -172,13 +170,12 @@ enum cx_status cx_plain_piece(const void *addr, size_t nbytes,
         return CX_OK;
     ask(at, out);
     if (cx_mem_on_gpu(out)) {
-        block = CHUNK;
         if (out->loose)
             ask_two(at, MEMPOOL_HANDLE, MEMPOOL_HANDLE, pool);
         if (!out->loose || pool[0] != 0)
             ask_two(at, RANGE_START, RANGE_SIZE, range);
     }
-    end = (at | (block - 1)) + 1;
+    end = (at | (CX_MEM_BLOCK - 1)) + 1;
     if (at >= range[0] && at - range[0] < range[1])
         end = (uintptr_t)(range[0] + range[1]);
     if (end - at < nbytes)

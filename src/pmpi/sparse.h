@@ -4,7 +4,7 @@
  * An image of the buffer's span in host memory, of which only the pages exist
  * that the type describes, and a list of the described sparse, each in one
  * memory. Cost: one MPI_Unpack of the buffer's size, a few system calls and the
- * touched pages; one question to the driver per allocation, and per 64 KiB of
+ * touched pages; one question to the driver per allocation, and per 2 MiB of
  * host memory; one copy per run of equal blocks at one distance. */
 #ifndef CX_SPARSE_H
 #define CX_SPARSE_H

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define FILL_EDGE ((size_t)8 << 20)
+#define SIM_VA_BLOCK ((size_t)2 << 20)
 #define VA_FACTOR 8 /* address space over memory, against splinters */
 #define VA_FACTOR_NOREUSE 64
 #define FILE_FACTOR 2
@@ -55,11 +56,12 @@ static struct sim_arena *create(void)
         goto err_free;
     size_t factor = sim.config.reuse ? VA_FACTOR : VA_FACTOR_NOREUSE;
     ar->va_size = sim.config.mem * factor;
-    void *va = mmap(NULL, ar->va_size, PROT_NONE,
+    /* As on a GPU, its blocks of address space hold nothing else. */
+    void *va = mmap(NULL, ar->va_size + 2 * SIM_VA_BLOCK, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (va == MAP_FAILED)
         goto err_unmap;
-    ar->va = (uintptr_t)va;
+    ar->va = ((uintptr_t)va + SIM_VA_BLOCK - 1) & ~(SIM_VA_BLOCK - 1);
     sim_heap_init(&ar->va_heap, ar->va_size, sim.config.reuse);
     sim_heap_init(&ar->file_heap, ar->file_size - SIM_CONTROL_SIZE,
                   sim.config.reuse);
