@@ -26,12 +26,17 @@
 static int is_capturing(const struct driver *cu, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult res;
 
     if (!cu->cuStreamIsCapturing)
         return 0;
-    /* For the legacy stream an error says that another stream captures. */
-    return cu->cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    res = cu->cuStreamIsCapturing(stream, &status);
+    if (res == CUDA_SUCCESS)
+        return status != CU_STREAM_CAPTURE_STATUS_NONE;
+    /* For the legacy stream such an error says that another stream captures.
+     * Any other says nothing, and the wait must not be left out for it. */
+    return res >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+           res <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
 }
 
 static void tell_capture(struct cx_gpu *gpu)

@@ -172,6 +172,19 @@ static void capturing(void)
     CHECK(app.sim->counters->streams_live == before);
 }
 
+/* A question about captures that fails leaves no wait out. */
+static void unanswered(void)
+{
+    struct cx_mem mem = query(gpu, dev, N);
+
+    queue_writes(2, NULL);
+    CHECK(!app.sim->set_faults("cuStreamIsCapturing:1+=999"));
+    CHECK(OPS->fence(gpu, &mem) == CX_OK);
+    CHECK(!app.sim->set_faults(NULL));
+    copy(gpu, &mem, 1, buf, dev, N);
+    CHECK(all_are(buf, N, 2));
+}
+
 int main(void)
 {
     CUcontext ctx;
@@ -191,6 +204,7 @@ int main(void)
     writes(blocking);
     other_context(ctx);
     settings();
+    unanswered();
     app.sim->set_delay_us(0);
     destroyed_context(ctx);
     host_memory();
