@@ -11,14 +11,21 @@ static CUstream blocking, nonblocking, other;
 static CUdeviceptr d;
 static char *pinned;
 
+/* Each piece of work has memory of its own. */
+static CUdeviceptr next(void)
+{
+    static unsigned n;
+    return d + 64 * (n++ % 64);
+}
+
 static void memset_in(CUstream s)
 {
-    OK(cuMemsetD8Async(d, 2, 64, s));
+    OK(cuMemsetD8Async(next(), 2, 64, s));
 }
 
 static void copy_in(CUstream s)
 {
-    OK(cuMemcpyHtoDAsync(d + 64, pinned, 64, s));
+    OK(cuMemcpyHtoDAsync(next(), pinned, 64, s));
 }
 
 /* Work in slow is late, work in quick is not. */
@@ -39,7 +46,7 @@ int main(void)
     t_context(0);
     OK(cuGetExportTable(&table, &id));
     const struct simgpu_control *control = table;
-    OK(cuMemAlloc(&d, 128));
+    OK(cuMemAlloc(&d, 64 * 64));
     OK(cuMemHostAlloc((void **)&pinned, 64, 0));
     OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
     OK(cuStreamCreate(&nonblocking, CU_STREAM_NON_BLOCKING));

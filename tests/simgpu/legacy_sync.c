@@ -16,12 +16,12 @@ int main(void)
     t_context(0);
     OK(cuGetExportTable(&table, &id));
     const struct simgpu_control *control = table;
-    OK(cuMemAlloc(&d, 64));
+    OK(cuMemAlloc(&d, 128));
     OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
     OK(cuStreamCreate(&nonblocking, CU_STREAM_NON_BLOCKING));
     OK(control->set_stream_delay(blocking, 200000));
     OK(control->set_stream_delay(nonblocking, 1000000));
-    OK(cuMemsetD8Async(d, 1, 64, nonblocking));
+    OK(cuMemsetD8Async(d + 64, 1, 64, nonblocking));
     OK(cuMemsetD8Async(d, 1, 64, blocking));
     IS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));

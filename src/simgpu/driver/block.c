@@ -23,6 +23,18 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+/* ThreadSanitizer takes any clone for a fork, after which it stops looking, and
+ * a handler that does not return for one that goes on in the parent. */
+#if defined(__SANITIZE_THREAD__)
+int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+int __sigaction(int sig, const struct sigaction *sa, struct sigaction *old);
+#define start_process __clone
+#define set_handler __sigaction
+#else
+#define start_process clone
+#define set_handler sigaction
+#endif
+
 #define STACK_SIZE ((size_t)64 << 10)
 #define STACK_GUARD ((size_t)16 << 10)
 #define STACK_STEP (STACK_SIZE + STACK_GUARD)
@@ -140,7 +152,7 @@ static void catch_faults(struct run *r)
     sigfillset(&sa.sa_mask);
     sigfillset(&set);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-        sigaction(signals[i], &sa, NULL);
+        set_handler(signals[i], &sa, NULL);
         sigdelset(&set, signals[i]);
     }
     sigprocmask(SIG_SETMASK, &set, NULL);
@@ -168,7 +180,7 @@ static void run_process(struct run *r)
 {
     int status;
     char *top = r->area + STACK_STEP;
-    pid_t pid = clone(process_main, top, CLONE_VM | CLONE_VFORK, r);
+    pid_t pid = start_process(process_main, top, CLONE_VM | CLONE_VFORK, r);
     while (pid > 0 && waitpid(pid, &status, __WCLONE) < 0 && errno == EINTR)
         continue;
     if (pid > 0 && !r->end->done && r->end->signal == 0)
