@@ -4,7 +4,7 @@
  * A kernel may use a bad address and must not take the program along. So it
  * runs in a process of its own that shares all memory with this one, as a
  * child of vfork does, but has its own signal handlers: a fault ends that
- * process only. This costs under 100 us a launch.
+ * process only. This costs 0.1 to 0.4 ms a launch.
  *
  * The threads of a block are called in a loop on one stack. One that comes to
  * __syncthreads keeps this stack and waits; the loop goes on with the next
