@@ -57,8 +57,10 @@ struct cx_wire_ops {
     void (*flush)(struct cx_wire *wire, struct cx_peer *peer,
                   struct cx_req *req);
 
-    /* Give up a transfer: on return `req` is no longer referenced. */
-    void (*cancel)(struct cx_wire *wire, struct cx_req *req);
+    /* Give up a transfer: on return `req` is no longer referenced. Returns
+     * whether that holds for its buffer too; if not, the wire may use it until
+     * it is destroyed. */
+    int (*cancel)(struct cx_wire *wire, struct cx_req *req);
 
     /* Has a message come that no receive has taken and whose masked tag is
      * this one? 1, with its tag in `*found`; it stays where it is. */

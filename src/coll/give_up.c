@@ -96,10 +96,10 @@ static void cancel(struct cx_instance *inst, struct cx_sent *sent)
     const struct cx_wire_ops *ops = inst->io.wire_ops;
 
     if (sent->flush.status == CX_INPROGRESS)
-        ops->cancel(inst->io.wire, &sent->flush);
+        (void)ops->cancel(inst->io.wire, &sent->flush);
     for (unsigned lane = 0; lane < CX_NLANES; lane++)
         if (sent->notices[lane].status == CX_INPROGRESS)
-            ops->cancel(inst->io.wire, &sent->notices[lane]);
+            (void)ops->cancel(inst->io.wire, &sent->notices[lane]);
 }
 
 /* Did a message of this chain that has come say that its sender gave up? */

@@ -104,7 +104,7 @@ void cx_ucx_flush(struct cx_wire *wire, struct cx_peer *peer,
 int cx_ucx_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
                  uint64_t *found);
 unsigned cx_ucx_discard(struct cx_wire *wire, uint64_t tag, uint64_t mask);
-void cx_ucx_cancel(struct cx_wire *wire, struct cx_req *req);
+int cx_ucx_cancel(struct cx_wire *wire, struct cx_req *req);
 unsigned cx_ucx_progress(struct cx_wire *wire);
 /* Before the wire ends: lets go of all callers' requests. */
 void cx_ucx_ops_forget(struct cx_wire *wire);

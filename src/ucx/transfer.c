@@ -281,29 +281,30 @@ static void let_go(struct op *op)
  * end by itself, then its endpoint is broken, which ends it unless the
  * transport cannot (shared memory) or it is a half-arrived receive; those are
  * left to UCX, and their buffer with them. */
-void cx_ucx_cancel(struct cx_wire *wire, struct cx_req *req)
+int cx_ucx_cancel(struct cx_wire *wire, struct cx_req *req)
 {
     struct op *op = req->impl;
 
     if (req->status != CX_INPROGRESS || !op)
-        return;
+        return 1;
     if (op->kind == OP_FLUSH || (op->kind == OP_SEND && op->nbytes == 0)) {
         let_go(op);
-        return;
+        return 1;
     }
     if (op->kind == OP_RECV)
         ucp_request_cancel(wire->worker, op->ucx);
     if (!runs_on(wire, req, CANCEL_LIMIT_US))
-        return;
+        return 1;
     if (op->kind == OP_SEND) {
         cx_ucx_peer_break(op->peer, UCS_ERR_CANCELED);
         if (op->peer->detects && !runs_on(wire, req, CANCEL_LIMIT_US))
-            return;
+            return 1;
     }
     cx_warn("a %s of %zu bytes cannot be stopped: its buffer stays in use "
             "until the wire ends",
             op->kind == OP_SEND ? "send" : "receive", op->nbytes);
     let_go(op);
+    return 0;
 }
 
 void cx_ucx_ops_forget(struct cx_wire *wire)
