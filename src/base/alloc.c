@@ -78,6 +78,19 @@ void cx_free(void *ptr)
         free(head);
 }
 
+size_t cx_alloc_class(size_t nbytes)
+{
+    const size_t large = (size_t)1 << 20;
+    size_t size = 4096;
+
+    if (nbytes > large)
+        return nbytes <= SIZE_MAX - large ? (nbytes + large - 1) / large * large
+                                          : nbytes;
+    while (size < nbytes)
+        size *= 2;
+    return size;
+}
+
 void cx_alloc_fail_at(unsigned long nth)
 {
     atomic_store(&fail_countdown, nth);

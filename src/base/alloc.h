@@ -14,6 +14,11 @@
 void *cx_alloc(size_t n, size_t size) __attribute__((malloc));
 void cx_free(void *ptr);
 
+/* `nbytes` rounded up to one of a few sizes, for memory that is kept and lent
+ * again: powers of two from 4 KiB to 1 MiB, then multiples of 1 MiB. A size
+ * that is too large for that comes back as it is. */
+size_t cx_alloc_class(size_t nbytes);
+
 /* For tests: the `nth` allocation from now fails, once; 0 turns it off. */
 void cx_alloc_fail_at(unsigned long nth);
 /* Live blocks; for leak checks in tests. */

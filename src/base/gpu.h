@@ -114,8 +114,9 @@ struct cx_gpu_ops {
     void (*cancel)(struct cx_gpu *gpu, struct cx_req *req);
 
     /* Host memory for staging, pinned in `mem->ctx` where that works (else
-     * plain: still correct). Owned by the caller until pinned_free; usable
-     * only while `ctx` and `ctx_id` of what is copied are those of `mem`. */
+     * plain: still correct). Lent to the caller until pinned_free, after which
+     * the next call of the same size or less gets it at no cost; usable only
+     * while `ctx` and `ctx_id` of what is copied are those of `mem`. */
     CX_MUST enum cx_status (*pinned_alloc)(struct cx_gpu *gpu,
                                            const struct cx_mem *mem,
                                            size_t nbytes, void **out);

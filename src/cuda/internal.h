@@ -57,10 +57,11 @@ struct pinned {
     struct pinned *next;
     void *ptr;
     size_t nbytes;
-    CUcontext cu; /* NULL: plain memory */
+    CUcontext cu; /* that it is for, and its number */
     uint64_t ctx_id;
-    int gone; /* with its context */
-    int idle; /* given back, kept for the next who asks */
+    int plain; /* the driver gave none */
+    int gone;  /* with its context */
+    int idle;  /* given back, kept for the next who asks */
 };
 
 struct cx_gpu {
@@ -70,6 +71,7 @@ struct cx_gpu {
     struct context *contexts; /* owned, like the two below */
     struct primary *primaries;
     struct pinned *pinned;
+    size_t pinned_most;    /* bytes lent at once so far */
     unsigned long pending; /* copies under way */
     unsigned long fences;  /* so far; numbers them */
     int told_capture;      /* that work could not be waited for: said once */

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pinned.c - host memory for staging.
  *
- * Few and long-lived (the engine keeps pools), so a list is enough to know
- * which block came from where. What is given back is kept for a while: a
- * program that uses several GPUs in turn would have a block of one freed for a
- * block of the other at every call, and freeing waits for all that is queued on
- * the device, in the middle of a call. */
+ * A running call has a block or two, so a list is enough to know which block
+ * came from where. What is given back is kept, at its head, for the next call
+ * in the same context: pinning takes long, and freeing waits for all that is
+ * queued on the device. Beyond a bound those longest idle are freed. */
 #include "cuda/internal.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 
-/* Kept at most. */
-#define MAX_IDLE 8
-#define MAX_IDLE_BYTES ((size_t)64 << 20)
+/* Idle blocks stay while all blocks have no more bytes than this, or than were
+ * ever lent at once. */
+#define KEPT_BYTES ((size_t)64 << 20)
 
 /* Takes it out of the list. */
 static void release(struct cx_gpu *gpu, struct pinned **link)
@@ -21,10 +20,10 @@ static void release(struct cx_gpu *gpu, struct pinned **link)
     struct pinned *pinned = *link;
 
     *link = pinned->next;
-    if (pinned->cu)
-        cx_cuda_host_free(gpu, pinned);
-    else
+    if (pinned->plain)
         cx_free(pinned->ptr);
+    else
+        cx_cuda_host_free(gpu, pinned);
     cx_free(pinned);
 }
 
@@ -41,31 +40,67 @@ static void drop_gone(struct cx_gpu *gpu)
     }
 }
 
+/* Puts it where those used last are. */
+static void move_to_head(struct cx_gpu *gpu, struct pinned **link)
+{
+    struct pinned *pinned = *link;
+
+    *link = pinned->next;
+    pinned->next = gpu->pinned;
+    gpu->pinned = pinned;
+}
+
+/* The smallest that will do, the one used last among equals; or NULL. */
 static struct pinned *find_idle(struct cx_gpu *gpu, const struct cx_mem *mem,
                                 size_t nbytes)
 {
-    struct pinned *pinned = gpu->pinned;
+    struct pinned *best = NULL;
 
-    while (pinned &&
-           !(pinned->idle && !pinned->gone && mem->ctx &&
-             pinned->cu == mem->ctx && pinned->ctx_id == mem->ctx_id &&
-             pinned->nbytes >= nbytes && pinned->nbytes / 2 <= nbytes))
-        pinned = pinned->next;
-    return pinned;
+    for (struct pinned *at = gpu->pinned; at; at = at->next)
+        if (at->idle && !at->gone && at->cu == mem->ctx &&
+            at->ctx_id == mem->ctx_id && at->nbytes >= nbytes &&
+            (!best || at->nbytes < best->nbytes))
+            best = at;
+    return best;
 }
 
-static int may_keep(const struct cx_gpu *gpu, const struct pinned *more)
+static size_t count_bytes(const struct cx_gpu *gpu, int idle)
 {
-    size_t nbytes = more->nbytes;
-    int n = 1;
+    size_t nbytes = 0;
 
-    for (const struct pinned *at = gpu->pinned; at; at = at->next) {
-        if (!at->idle)
-            continue;
-        nbytes += at->nbytes;
-        n++;
-    }
-    return more->cu && !more->gone && n <= MAX_IDLE && nbytes <= MAX_IDLE_BYTES;
+    for (const struct pinned *at = gpu->pinned; at; at = at->next)
+        if (at->idle == idle)
+            nbytes += at->nbytes;
+    return nbytes;
+}
+
+static void release_last_idle(struct cx_gpu *gpu)
+{
+    struct pinned **last = NULL;
+
+    for (struct pinned **at = &gpu->pinned; *at; at = &(*at)->next)
+        if ((*at)->idle)
+            last = at;
+    if (last)
+        release(gpu, last);
+}
+
+static void lend(struct cx_gpu *gpu, struct pinned *pinned)
+{
+    size_t lent;
+
+    pinned->idle = 0;
+    lent = count_bytes(gpu, 0);
+    if (gpu->pinned_most < lent)
+        gpu->pinned_most = lent;
+}
+
+static void trim(struct cx_gpu *gpu)
+{
+    size_t most = gpu->pinned_most > KEPT_BYTES ? gpu->pinned_most : KEPT_BYTES;
+
+    while (count_bytes(gpu, 1) > most - count_bytes(gpu, 0))
+        release_last_idle(gpu);
 }
 
 /* Memory from the driver; NULL in `*out` where it gives none. */
@@ -105,10 +140,11 @@ enum cx_status cx_cuda_pinned_alloc(struct cx_gpu *gpu,
     drop_gone(gpu);
     pinned = find_idle(gpu, mem, nbytes);
     if (pinned) {
-        pinned->idle = 0;
+        lend(gpu, pinned);
         *out = pinned->ptr;
         return CX_OK;
     }
+    nbytes = cx_alloc_class(nbytes);
     pinned = cx_alloc(1, sizeof(*pinned));
     if (!pinned)
         goto err;
@@ -117,17 +153,18 @@ enum cx_status cx_cuda_pinned_alloc(struct cx_gpu *gpu,
         cx_free(pinned);
         return rc;
     }
-    if (pinned->ptr) {
-        pinned->cu = mem->ctx;
-        pinned->ctx_id = mem->ctx_id;
-    } else {
+    if (!pinned->ptr) {
+        pinned->plain = 1;
         pinned->ptr = cx_alloc(1, nbytes);
         if (!pinned->ptr)
             goto err_free;
     }
+    pinned->cu = mem->ctx;
+    pinned->ctx_id = mem->ctx_id;
     pinned->nbytes = nbytes;
     pinned->next = gpu->pinned;
     gpu->pinned = pinned;
+    lend(gpu, pinned);
     *out = pinned->ptr;
     return CX_OK;
 
@@ -144,14 +181,15 @@ void cx_cuda_pinned_free(struct cx_gpu *gpu, void *ptr)
 
     if (!ptr)
         return;
-    while (*link && (*link)->ptr != ptr)
+    /* An idle one may have had the address before its context went. */
+    while (*link && ((*link)->ptr != ptr || (*link)->idle))
         link = &(*link)->next;
     if (!*link)
         return;
-    if (may_keep(gpu, *link))
-        (*link)->idle = 1;
-    else
-        release(gpu, link);
+    (*link)->idle = 1;
+    move_to_head(gpu, link);
+    drop_gone(gpu);
+    trim(gpu);
 }
 
 void cx_cuda_pinned_destroy(struct cx_gpu *gpu)

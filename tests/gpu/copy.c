@@ -160,33 +160,58 @@ static void staging(void)
     OPS->pinned_free(gpu, c);
 }
 
-/* A block that is given back is kept for the next who asks for as much in the
- * same context, since freeing it would wait for the device; a bounded number of
- * them, and none after the end. */
+/* A block that is given back is kept for the next who asks for as much or less
+ * in the same context, since pinning takes long and freeing waits for the
+ * device. Nothing is left after the end. */
 static void keeping(void)
 {
-    struct cx_mem mem = query(gpu, dev, N);
+    struct cx_mem mem = query(gpu, dev, N), other = mem;
     struct cx_gpu *own = gpu_new();
-    uint64_t frees = calls("cuMemFreeHost"), allocs;
+    uint64_t frees = calls("cuMemFreeHost"), allocs = calls("cuMemHostAlloc");
     void *many[20], *again;
 
+    other.ctx_id++;
     for (int i = 0; i < 20; i++)
         CHECK(OPS->pinned_alloc(own, &mem, N, &many[i]) == CX_OK);
+    CHECK(calls("cuMemHostAlloc") == allocs + 20);
     OPS->pinned_free(own, many[0]);
-    CHECK(calls("cuMemFreeHost") == frees);
-    allocs = calls("cuMemHostAlloc");
-    CHECK(OPS->pinned_alloc(own, &mem, N / 4, &again) == CX_OK);
-    CHECK(again != many[0] && calls("cuMemHostAlloc") == allocs + 1);
+    CHECK(OPS->pinned_alloc(own, &other, N, &again) == CX_OK);
+    CHECK(again != many[0] && calls("cuMemHostAlloc") == allocs + 21);
     OPS->pinned_free(own, again);
-    CHECK(OPS->pinned_alloc(own, &mem, N - 1, &again) == CX_OK);
-    CHECK(again == many[0] && calls("cuMemHostAlloc") == allocs + 1);
-    for (int i = 0; i < 20; i++)
+    for (size_t n = N; n > 0; n /= 2) {
+        CHECK(OPS->pinned_alloc(own, &mem, n, &again) == CX_OK);
+        CHECK(again == many[0]);
+        OPS->pinned_free(own, again);
+    }
+    for (int i = 1; i < 20; i++)
         OPS->pinned_free(own, many[i]);
-    CHECK(calls("cuMemFreeHost") > frees &&
-          calls("cuMemFreeHost") < frees + 20);
+    CHECK(calls("cuMemHostAlloc") == allocs + 21);
+    CHECK(calls("cuMemFreeHost") == frees);
     cx_cuda_destroy(own);
     CHECK(calls("cuMemFreeHost") == frees + 21);
     CHECK(query(gpu, many[0], N).kind == CX_MEM_HOST);
+}
+
+/* Idle memory is bounded: those longest idle go first. */
+static void bound(void)
+{
+    struct cx_mem mem = query(gpu, dev, N);
+    struct cx_gpu *own = gpu_new();
+    uint64_t frees = calls("cuMemFreeHost"), allocs = calls("cuMemHostAlloc");
+    void *block[3];
+
+    for (size_t i = 0; i < 3; i++) { /* 20, 21 and 24 MiB: 65 in all */
+        CHECK(OPS->pinned_alloc(own, &mem, (20 + i * i) << 20, &block[i]) ==
+              CX_OK);
+        OPS->pinned_free(own, block[i]);
+    }
+    CHECK(calls("cuMemHostAlloc") == allocs + 3);
+    CHECK(calls("cuMemFreeHost") == frees + 1);
+    CHECK(OPS->pinned_alloc(own, &mem, 20 << 20, &block[0]) == CX_OK);
+    CHECK(block[0] == block[1] && calls("cuMemHostAlloc") == allocs + 3);
+    OPS->pinned_free(own, block[0]);
+    cx_cuda_destroy(own);
+    CHECK(calls("cuMemFreeHost") == frees + 3);
 }
 
 /* A reset takes memory, streams, events and staging memory; the next use starts
@@ -269,6 +294,7 @@ int main(void)
     cancel();
     staging();
     keeping();
+    bound();
     cx_cuda_destroy(gpu);
     CHECK(app.sim->counters->streams_live == streams);
     CHECK(app.sim->counters->events_live == events);
