@@ -5,7 +5,8 @@
  * program's is copied and deleted as often as the program says.
  *
  * many [--gpu] [--total=N] [--alive=N] [--bytes=N]
- * --bytes: what a communicator alive may cost in memory, MPI's share included
+ * --bytes: what a communicator alive may cost in memory, MPI's share included,
+ * also when it has made calls of 1 MiB
  */
 #include <dirent.h>
 #include <malloc.h>
@@ -21,9 +22,11 @@
 
 #define SMALL 4    /* doubles: left to MPI */
 #define LARGE 2000 /* served by the engine */
+#define BIG (128 << 10)
+#define NBIG 200 /* communicators */
 
 static struct mt_buf buf;
-static double data[LARGE], want[LARGE];
+static double data[BIG], want[BIG];
 static int copies, deletes, keyval;
 
 static int copy(MPI_Comm comm, int key, void *extra, void *in, void *out,
@@ -178,6 +181,39 @@ static long at_once(int n)
     return (after.heap - before.heap) / n;
 }
 
+/* Large calls on many that stay: what they need they borrow, so that after the
+ * first ones neither heap nor pinned memory grows with their number. */
+static void big(long most)
+{
+    MPI_Comm comms[NBIG];
+    struct state start = {0}, end;
+    uint64_t pinned = 0;
+    long each;
+
+    for (int i = 0; i < NBIG; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        use(comms[i], BIG, i);
+        if (i != 3)
+            continue;
+        start = look();
+        pinned = mt_sim_calls("cuMemHostAlloc");
+    }
+    end = look();
+    each = (end.heap - start.heap) / (NBIG - 4);
+    if (mt.rank == 0)
+        printf("1 MiB: %ld bytes of heap a communicator, %lu pinned blocks\n",
+               each, (unsigned long)pinned);
+    mt_check(!most || each < most, "1 MiB: %ld bytes a communicator", each);
+    mt_check(mt_sim_calls("cuMemHostAlloc") == pinned,
+             "1 MiB: %lu blocks pinned, %lu by the first communicators",
+             (unsigned long)mt_sim_calls("cuMemHostAlloc"),
+             (unsigned long)pinned);
+    mt_check(!mt_sim_present() || !most || pinned > 0,
+             "1 MiB: staged through no pinned memory");
+    for (int i = 0; i < NBIG; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
 int main(int argc, char **argv)
 {
     int total = atoi(mt_option(argc, argv, "total", "10000"));
@@ -211,6 +247,7 @@ int main(int argc, char **argv)
         mt_check(each < most, "%ld bytes a communicator", each);
     end = look();
     compare(&start, &end, "after many at once");
+    big(most);
     mt_buf_destroy(&buf);
     return mt_finish();
 }

@@ -4,8 +4,9 @@
  *
  * generator -> plan -> instance. A plan depends on (algorithm, rank, nranks,
  * root) alone: it knows no counts, pointers or memory kinds. An instance binds
- * a plan to a wire, a GPU and peers, owns scratch, and runs calls one after
- * another; several instances of one plan may be alive. */
+ * a plan to a wire, a GPU and peers, borrows scratch for the time of a call,
+ * and runs calls one after another; several instances of one plan may be alive.
+ */
 #ifndef CX_COLL_H
 #define CX_COLL_H
 
@@ -47,11 +48,37 @@ void cx_plan_destroy(struct cx_plan *plan);
 const int *cx_plan_send_peers(const struct cx_plan *plan, int *nsend);
 const int *cx_plan_neighbours(const struct cx_plan *plan, int *n);
 
+/* --- scratch.c: host memory for the calls that run, one pool a process. Not
+ * locked: whoever drives the instances that share it drives one at a time. Zero
+ * is an empty pool. ------------------------------------------------------- */
+
+/* Idle blocks are kept while all blocks have no more bytes together than this,
+ * or than were ever lent at once; beyond it those longest idle are freed. */
+#define CX_SCRATCH_KEPT ((size_t)64 << 20)
+
+struct cx_block;
+
+struct cx_scratch {
+    struct cx_block *idle;          /* owned; the latest given back first */
+    struct cx_block *lost;          /* owned */
+    size_t idle_nbytes, lent, most; /* bytes; lent: now, most: at most so far */
+};
+
+/* At least `nbytes` bytes, aligned to 64, of any content, lent until give or
+ * lose; NULL when memory is short. Allocates only what the pool lacks. */
+void *cx_scratch_take(struct cx_scratch *pool, size_t nbytes);
+void cx_scratch_give(struct cx_scratch *pool, void *mem);
+/* For memory that the wire may still write to: nobody gets it again. */
+void cx_scratch_lose(struct cx_scratch *pool, void *mem);
+/* When nothing is lent and the wire has been destroyed. */
+void cx_scratch_fini(struct cx_scratch *pool);
+
 struct cx_io {
     const struct cx_wire_ops *wire_ops;
     struct cx_wire *wire;
     const struct cx_gpu_ops *gpu_ops; /* NULL: host memory only */
     struct cx_gpu *gpu;
+    struct cx_scratch *scratch;
 };
 
 /* Tiles: a pure function of agreed facts, chosen by src/tune. A call of
@@ -99,10 +126,10 @@ CX_MUST enum cx_status cx_instance_create(const struct cx_plan *plan,
                                           const struct cx_io *io,
                                           struct cx_peer *const *peers,
                                           struct cx_instance **out);
-/* Begins a call: sizes scratch (allocates only when it must grow) and posts
- * what can be posted. After an error nothing has been posted and the instance
- * can be started again. CX_ERR_PEER: another rank has given the call up
- * already. */
+/* Begins a call: borrows scratch until the call has ended or is aborted, and
+ * posts what can be posted. After an error nothing has been posted and the
+ * instance can be started again. CX_ERR_PEER: another rank has given the call
+ * up already. */
 CX_MUST enum cx_status cx_instance_start(struct cx_instance *inst,
                                          const struct cx_run *run);
 /* Advances without blocking: CX_INPROGRESS, CX_OK when the result is complete

@@ -463,6 +463,7 @@ enum cx_status cx_exec_step(struct cx_instance *inst)
         return inst->status;
     if (inst->oldest < inst->low.ntiles || inst->flushes_done < inst->nflushes)
         return CX_INPROGRESS;
+    cx_instance_return_slots(inst, 0);
     inst->state = CX_INST_IDLE;
     return CX_OK;
 }

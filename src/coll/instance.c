@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* instance.c - the life of an instance: memory, start, abort, explanation.
  *
- * Memory grows with the largest call and is kept: a call that needs no more
- * than an earlier one allocates nothing. Failures while running are told by
- * cx_instance_explain and logged by the caller, who knows the collective. */
+ * What describes the tiles grows with the largest call and is kept; their slots
+ * are borrowed for the time of a call, so that memory follows the calls that
+ * run and not the communicators and plans that are alive. A call that needs no
+ * more than an earlier one allocates nothing. Failures while running are told
+ * by cx_instance_explain and logged by the caller, who knows the collective. */
 #include "coll/instance.h"
 
 #include <stdarg.h>
@@ -54,54 +56,43 @@ enum cx_status cx_instance_create(const struct cx_plan *plan,
     return CX_OK;
 }
 
-static void slab_release(struct cx_instance *inst, struct cx_slab *slab)
+/* Gives the slots back when a call has ended. Those that the wire may still use
+ * are nobody's from here on: another call's bytes would be lost in them. */
+void cx_instance_return_slots(struct cx_instance *inst, int in_use)
 {
-    if (slab->mem && slab->pinned)
-        inst->io.gpu_ops->pinned_free(inst->io.gpu, slab->mem);
-    else
-        cx_free(slab->mem);
-    memset(slab, 0, sizeof(*slab));
-}
+    for (int space = 0; space < CX_NSPACES; space++) {
+        void *mem = inst->slots[space];
 
-/* Pinned memory ends with its context; a reset one has the same address. */
-static int is_usable(const struct cx_slab *slab, size_t nbytes,
-                     const struct cx_mem *mem)
-{
-    return nbytes <= slab->nbytes &&
-           (!mem || (slab->ctx == mem->ctx && slab->ctx_id == mem->ctx_id));
+        inst->slots[space] = NULL;
+        if (!mem)
+            continue;
+        if (space == CX_SCRATCH && in_use)
+            cx_scratch_lose(inst->io.scratch, mem);
+        else if (space == CX_SCRATCH)
+            cx_scratch_give(inst->io.scratch, mem);
+        else if (!in_use)
+            inst->io.gpu_ops->pinned_free(inst->io.gpu, mem);
+    }
 }
 
 /* Slots of one space for this call. */
-static enum cx_status slab_reserve(struct cx_instance *inst,
-                                   enum cx_space space)
+static enum cx_status borrow(struct cx_instance *inst, enum cx_space space)
 {
     struct cx_place *place = &inst->low.place[space];
     size_t nbytes = place->slot_size * (size_t)inst->low.depth;
-    struct cx_slab *slab = &inst->slabs[space];
-    int pinned = space != CX_SCRATCH;
-    const struct cx_mem *mem = pinned ? &inst->low.mem[space] : NULL;
     enum cx_status status = CX_OK;
-    void *fresh = NULL;
+    void *mem = NULL;
 
     if (nbytes == 0)
         return CX_OK;
-    if (!is_usable(slab, nbytes, mem)) {
-        slab_release(inst, slab);
-        if (pinned)
-            status = inst->io.gpu_ops->pinned_alloc(inst->io.gpu, mem, nbytes,
-                                                    &fresh);
-        else if (!(fresh = cx_alloc(nbytes, 1)))
-            status = CX_ERR_NOMEM;
-        if (status != CX_OK)
-            return status;
-        slab->mem = fresh;
-        slab->nbytes = nbytes;
-        slab->pinned = pinned;
-        slab->ctx = pinned ? mem->ctx : NULL;
-        slab->ctx_id = pinned ? mem->ctx_id : 0;
-    }
-    place->slots = slab->mem;
-    return CX_OK;
+    if (space != CX_SCRATCH)
+        status = inst->io.gpu_ops->pinned_alloc(
+            inst->io.gpu, &inst->low.mem[space], nbytes, &mem);
+    else if (!(mem = cx_scratch_take(inst->io.scratch, nbytes)))
+        status = CX_ERR_NOMEM;
+    if (status == CX_OK)
+        inst->slots[space] = place->slots = mem;
+    return status;
 }
 
 /* Points the arrays for `depth` tiles into `base`; returns the bytes. With a
@@ -165,7 +156,7 @@ static enum cx_status prepare(struct cx_instance *inst,
         return CX_ERR_ARG;
     }
     for (int space = 0; space < CX_NSPACES; space++) {
-        status = slab_reserve(inst, (enum cx_space)space);
+        status = borrow(inst, (enum cx_space)space);
         if (status != CX_OK)
             return status;
     }
@@ -204,13 +195,16 @@ enum cx_status cx_instance_start(struct cx_instance *inst,
     }
     status = prepare(inst, run);
     if (status != CX_OK) {
+        cx_instance_return_slots(inst, 0);
         inst->status = status;
         snprintf(inst->why, sizeof(inst->why), "it cannot start: %s",
                  cx_status_str(status));
         return status;
     }
-    if (is_too_late(inst, run))
+    if (is_too_late(inst, run)) {
+        cx_instance_return_slots(inst, 0);
         return CX_ERR_PEER;
+    }
     inst->run = *run;
     inst->window =
         run->tiling.window > 0 ? (uint32_t)run->tiling.window : CX_SEND_WINDOW;
@@ -240,10 +234,12 @@ void cx_instance_fail(struct cx_instance *inst, enum cx_status status,
     va_end(args);
 }
 
-static void cancel_tile(struct cx_instance *inst, struct cx_tile *tile)
+/* Returns whether the wire may still use the tile's memory. */
+static int cancel_tile(struct cx_instance *inst, struct cx_tile *tile)
 {
     const struct cx_plan *plan = inst->plan;
     uint32_t nchains = (uint32_t)(plan->nsend + plan->nrecv);
+    int in_use = 0;
 
     for (uint32_t i = tile->copies_done; i < tile->ncopies; i++)
         if (tile->copies[i].status == CX_INPROGRESS)
@@ -255,28 +251,32 @@ static void cancel_tile(struct cx_instance *inst, struct cx_tile *tile)
             struct cx_req *req = &tile->reqs[plan->chains[c].first + i];
 
             if (req->status == CX_INPROGRESS)
-                inst->io.wire_ops->cancel(inst->io.wire, req);
+                in_use |= !inst->io.wire_ops->cancel(inst->io.wire, req);
         }
     }
+    return in_use;
 }
 
 void cx_instance_abort(struct cx_instance *inst)
 {
+    int in_use = 0;
+
     if (inst->state == CX_INST_IDLE)
         return;
     for (size_t t = inst->oldest; t < inst->next_tile; t++) {
         struct cx_tile *tile = &inst->tiles[t % (size_t)inst->low.depth];
 
         if (tile->stage != CX_TILE_FREE)
-            cancel_tile(inst, tile);
+            in_use |= cancel_tile(inst, tile);
         tile->stage = CX_TILE_FREE;
     }
     for (uint32_t i = inst->flushes_done; i < inst->nflushes; i++) {
         struct cx_req *req = &inst->sent[inst->flushes[i]].flush;
 
         if (req->status == CX_INPROGRESS)
-            inst->io.wire_ops->cancel(inst->io.wire, req);
+            (void)inst->io.wire_ops->cancel(inst->io.wire, req);
     }
+    cx_instance_return_slots(inst, in_use);
     inst->state = CX_INST_IDLE;
 }
 
@@ -336,8 +336,6 @@ void cx_instance_destroy(struct cx_instance *inst)
     if (!inst)
         return;
     cx_instance_abort(inst);
-    for (int space = 0; space < CX_NSPACES; space++)
-        slab_release(inst, &inst->slabs[space]);
     cx_free(inst->block);
     cx_free(inst);
 }

@@ -65,15 +65,6 @@ struct cx_sent {
     int noticed;                      /* they have left, their flush began */
 };
 
-/* Memory of the slots of one space; grows, never shrinks. */
-struct cx_slab {
-    void *mem; /* owned; from gpu_ops->pinned_alloc where `pinned` */
-    size_t nbytes;
-    int pinned;
-    void *ctx; /* that `mem` is pinned for, and its number */
-    uint64_t ctx_id;
-};
-
 enum cx_instance_state { CX_INST_IDLE, CX_INST_RUNNING, CX_INST_FAILED };
 
 struct cx_instance {
@@ -86,7 +77,9 @@ struct cx_instance {
 
     struct cx_run run;
     struct cx_lowered low;
-    struct cx_slab slabs[CX_NSPACES];
+    /* Of the slots of each space, borrowed while RUNNING or FAILED: SCRATCH
+     * from io.scratch, the others from gpu_ops->pinned_alloc. */
+    void *slots[CX_NSPACES];
 
     void *block; /* owned; all arrays below */
     int depth;   /* that `block` is made for */
@@ -135,6 +128,9 @@ int cx_run_given_up(const struct cx_instance *inst, const struct cx_run *run,
 /* Posts what can be posted and runs what can be run (exec.c). */
 void cx_exec_begin(struct cx_instance *inst);
 enum cx_status cx_exec_step(struct cx_instance *inst);
+
+/* When nothing of ours uses the slots any more; `in_use`: the wire may. */
+void cx_instance_return_slots(struct cx_instance *inst, int in_use);
 
 /* Keeps the first failure and its sentence. */
 void cx_instance_fail(struct cx_instance *inst, enum cx_status status,

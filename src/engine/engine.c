@@ -45,6 +45,7 @@ static void close_engine(void)
     quiesce();
     if (io->wire != NULL)
         cx_ucx_destroy(io->wire);
+    cx_scratch_fini(&cx_process.scratch);
     if (io->gpu != NULL)
         cx_cuda_destroy(io->gpu);
     cx_chooser_destroy(cx_process.chooser);
@@ -74,6 +75,7 @@ enum cx_status coax_engine_open(const struct cx_mpi_services *svc,
     cx_process.svc = svc;
     cx_process.threaded = svc != NULL && svc->thread_multiple();
     io->gpu_ops = &cx_cuda_ops;
+    io->scratch = &cx_process.scratch;
     api->why[0] = '\0';
     cx_log_hold(api->why, sizeof(api->why)); /* for the front to say */
     status = cx_cuda_create((enum cx_sync)s->sync, &io->gpu);

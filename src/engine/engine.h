@@ -46,6 +46,7 @@ struct cx_process {
     const struct cx_mpi_services *svc;
     struct cx_settings settings;
     struct cx_io io;
+    struct cx_scratch scratch; /* io.scratch */
     struct cx_chooser *chooser;
     struct cx_team *teams;
     int64_t next_team;

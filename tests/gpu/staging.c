@@ -56,7 +56,8 @@ static void across_resets(const struct cx_algorithm *algorithm,
     struct cx_shape shape = {.rank = 0, .nranks = 1};
     struct cx_instance *inst;
     struct cx_plan *plan;
-    struct cx_io io = {.gpu_ops = OPS};
+    struct cx_scratch scratch = {0};
+    struct cx_io io = {.gpu_ops = OPS, .scratch = &scratch};
     uint64_t allocs;
 
     gpu = io.gpu = gpu_new();
@@ -73,6 +74,7 @@ static void across_resets(const struct cx_algorithm *algorithm,
     }
     cx_instance_destroy(inst);
     cx_plan_destroy(plan);
+    cx_scratch_fini(&scratch);
     cx_cuda_destroy(gpu);
     CHECK(!app.sim->set_faults(NULL));
     CHECK(cx_alloc_live() == 0);

@@ -40,6 +40,7 @@ struct cluster *cluster_create(const struct cx_algorithm *algorithm, int nranks,
         member->gpu = fakegpu_create(GPU_BYTES);
         io.wire = member->wire;
         io.gpu = member->gpu;
+        io.scratch = &member->scratch;
         CHECK(cx_instance_create(member->plan, &io, peers, &member->inst) ==
                   CX_OK,
               "rank %d", i);
@@ -53,6 +54,7 @@ void cluster_destroy(struct cluster *cluster)
     for (int i = 0; i < cluster->nranks; i++) {
         cx_instance_destroy(cluster->members[i].inst);
         cx_plan_destroy(cluster->members[i].plan);
+        cx_scratch_fini(&cluster->members[i].scratch);
         fakegpu_destroy(cluster->members[i].gpu);
     }
     memnet_destroy(cluster->net);

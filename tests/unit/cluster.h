@@ -53,6 +53,7 @@ struct member {
     struct cx_instance *inst;
     struct cx_wire *wire;
     struct cx_gpu *gpu;
+    struct cx_scratch scratch;
     struct buffer src, dst;
     char *input; /* what this rank contributes */
     int inplace, started, ended;

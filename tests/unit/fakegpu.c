@@ -28,6 +28,7 @@ struct staging {
     size_t nbytes;
     void *ctx;
     uint64_t ctx_id;
+    int idle; /* given back */
 };
 
 struct copy {
@@ -77,7 +78,7 @@ static int is_staging(const struct cx_gpu *gpu, const struct cx_mem *mem,
     for (int i = 0; i < MAX_STAGING; i++) {
         const struct staging *at = &gpu->staging[i];
 
-        if (at->addr && addr >= at->addr &&
+        if (at->addr && !at->idle && addr >= at->addr &&
             addr + nbytes <= at->addr + at->nbytes)
             return at->ctx == mem->ctx && at->ctx_id == mem->ctx_id;
     }
@@ -202,31 +203,74 @@ static void gpu_cancel(struct cx_gpu *gpu, struct cx_req *req)
     }
 }
 
+/* The smallest idle block that will do, as in src/cuda; or NULL. */
+static struct staging *find_idle(struct cx_gpu *gpu, const struct cx_mem *mem,
+                                 size_t nbytes)
+{
+    struct staging *best = NULL;
+
+    for (int i = 0; i < MAX_STAGING; i++) {
+        struct staging *at = &gpu->staging[i];
+
+        if (at->addr && at->idle && at->nbytes >= nbytes &&
+            at->ctx == mem->ctx && at->ctx_id == mem->ctx_id &&
+            (!best || at->nbytes < best->nbytes))
+            best = at;
+    }
+    return best;
+}
+
 /* From cx_alloc, so that tests can make it fail and count it. */
 static enum cx_status gpu_pinned_alloc(struct cx_gpu *gpu,
                                        const struct cx_mem *mem, size_t nbytes,
                                        void **out)
 {
-    void *fresh = cx_alloc(nbytes, 1);
+    struct staging *at = find_idle(gpu, mem, nbytes);
+    void *fresh;
     int i = 0;
 
     CHECK(cx_mem_on_gpu(mem), "kind %d", mem->kind);
-    if (!fresh)
-        return CX_ERR_NOMEM;
-    while (i < MAX_STAGING && gpu->staging[i].addr)
-        i++;
-    CHECK(i < MAX_STAGING, "%d blocks", i);
-    gpu->staging[i] = (struct staging){fresh, nbytes, mem->ctx, mem->ctx_id};
-    *out = fresh;
+    if (!at) {
+        fresh = cx_alloc(nbytes, 1);
+        if (!fresh)
+            return CX_ERR_NOMEM;
+        while (i < MAX_STAGING && gpu->staging[i].addr)
+            i++;
+        CHECK(i < MAX_STAGING, "%d blocks", i);
+        at = &gpu->staging[i];
+        *at = (struct staging){fresh, nbytes, mem->ctx, mem->ctx_id, 0};
+    }
+    at->idle = 0;
+    *out = at->addr;
     return CX_OK;
 }
 
 static void gpu_pinned_free(struct cx_gpu *gpu, void *ptr)
 {
     for (int i = 0; i < MAX_STAGING; i++)
-        if (gpu->staging[i].addr == ptr)
-            gpu->staging[i].addr = NULL;
-    cx_free(ptr);
+        if (ptr && gpu->staging[i].addr == ptr)
+            gpu->staging[i].idle = 1;
+}
+
+void fakegpu_drop_idle(struct cx_gpu *gpu)
+{
+    for (int i = 0; i < MAX_STAGING; i++) {
+        struct staging *at = &gpu->staging[i];
+
+        if (!at->addr || !at->idle)
+            continue;
+        cx_free(at->addr);
+        at->addr = NULL;
+    }
+}
+
+int fakegpu_lent(const struct cx_gpu *gpu)
+{
+    int n = 0;
+
+    for (int i = 0; i < MAX_STAGING; i++)
+        n += gpu->staging[i].addr && !gpu->staging[i].idle;
+    return n;
 }
 
 static void gpu_counters(struct cx_gpu *gpu, struct cx_gpu_counters *out)
@@ -263,6 +307,7 @@ struct cx_gpu *fakegpu_create(size_t nbytes)
 
 void fakegpu_destroy(struct cx_gpu *gpu)
 {
+    fakegpu_drop_idle(gpu);
     munmap(gpu->seen, gpu->nbytes);
     munmap(gpu->real, gpu->nbytes);
     free(gpu);

@@ -26,6 +26,10 @@ void fakegpu_reset(struct cx_gpu *gpu);
  * number, and staging memory made for it may not be used any more. Buffers
  * stay, but `*mem` tells the old number. */
 void fakegpu_reset_device(struct cx_gpu *gpu, int device);
+/* Staging memory is kept when it is given back, as a real one's is: frees what
+ * is idle; how many blocks are not. */
+void fakegpu_drop_idle(struct cx_gpu *gpu);
+int fakegpu_lent(const struct cx_gpu *gpu);
 /* The same bytes where the test may touch them. */
 char *fakegpu_peek(struct cx_gpu *gpu, void *addr);
 /* Fences since the last reset; copies not complete. */

@@ -70,10 +70,12 @@ static int survives(const struct cx_algorithm *algorithm,
 {
     struct cx_shape shape = {.rank = ROOT + 1, .nranks = NRANKS, .root = ROOT};
     struct member *member = &cluster->members[shape.rank];
+    struct cx_scratch scratch = {0};
     struct cx_io io = {.wire_ops = &memwire_ops,
                        .wire = member->wire,
                        .gpu_ops = &fakegpu_ops,
-                       .gpu = member->gpu};
+                       .gpu = member->gpu,
+                       .scratch = &scratch};
     struct cx_peer *peers[NRANKS] = {NULL};
     struct cx_instance *inst = NULL;
     struct cx_plan *plan = NULL;
@@ -95,6 +97,10 @@ static int survives(const struct cx_algorithm *algorithm,
           cx_status_str(status));
     cx_instance_destroy(inst);
     cx_plan_destroy(plan);
+    CHECK(scratch.lent == 0 && fakegpu_lent(member->gpu) == 0,
+          "memory stays lent at allocation %lu", nth);
+    cx_scratch_fini(&scratch);
+    fakegpu_drop_idle(member->gpu);
     CHECK(cx_alloc_live() == live, "%ld blocks leaked at allocation %lu",
           cx_alloc_live() - live, nth);
     return status == CX_OK;

@@ -58,6 +58,7 @@ struct cx_wire {
     struct posted *posted;
     struct ack *acks; /* requests of this wire to complete */
     enum cx_status fail_next;
+    int keeps_buffers;
     struct cx_wire_counters counters;
 };
 
@@ -375,7 +376,7 @@ static void cancel_in(struct message **list, struct cx_req *req)
     }
 }
 
-static void wire_cancel(struct cx_wire *wire, struct cx_req *req)
+static int wire_cancel(struct cx_wire *wire, struct cx_req *req)
 {
     struct memnet *net = wire->net;
 
@@ -399,6 +400,7 @@ static void wire_cancel(struct cx_wire *wire, struct cx_req *req)
         if (ack->req == req)
             ack->req = NULL;
     unlock(wire);
+    return !wire->keeps_buffers;
 }
 
 static int wire_probe(struct cx_wire *wire, uint64_t tag, uint64_t mask,
@@ -568,4 +570,9 @@ void memwire_fail_next(struct cx_wire *wire, enum cx_status status)
     lock(wire);
     wire->fail_next = status;
     unlock(wire);
+}
+
+void memwire_keep_buffers(struct cx_wire *wire, int on)
+{
+    wire->keeps_buffers = on;
 }

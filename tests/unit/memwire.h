@@ -36,5 +36,7 @@ long memwire_unflushed(struct cx_wire *wire);
 long memwire_leftover(struct cx_wire *wire);
 /* The next transfer of this wire fails with `status`. */
 void memwire_fail_next(struct cx_wire *wire, enum cx_status status);
+/* From here on `cancel` says that it could not free the buffer. */
+void memwire_keep_buffers(struct cx_wire *wire, int on);
 
 #endif
