@@ -9,6 +9,16 @@
 #define ROUNDS 100
 #define N 3000
 
+/* Asked while others allocate and free: the answer is right all the same. */
+static void ask(const void *p, unsigned want)
+{
+    CUpointer_attribute name = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    unsigned type = 99;
+    void *data = &type;
+    OK(cuPointerGetAttributes(1, &name, &data, (CUdeviceptr)(uintptr_t)p));
+    CHECK(type == want);
+}
+
 static void *work(void *arg)
 {
     int me = *(int *)arg;
@@ -19,6 +29,9 @@ static void *work(void *arg)
         cudaEvent_t ev;
         OK(cudaMalloc(&d, N));
         OK(cudaMalloc(&e, N));
+        ask((char *)d + N - 1, CU_MEMORYTYPE_DEVICE);
+        ask(host, 0);
+        ask(e, CU_MEMORYTYPE_DEVICE);
         OK(cudaStreamCreateWithFlags(&s, i % 2 ? cudaStreamNonBlocking : 0));
         OK(cudaEventCreateWithFlags(&ev, cudaEventDisableTiming));
         OK(cudaMemsetAsync(d, me + i, N, s));

@@ -21,16 +21,6 @@ static struct simgpu_counters local_counters;
 struct simgpu_counters *sim_counters = &local_counters;
 static char report_path[SIM_PATH_MAX];
 
-void sim_count(uint64_t *word, uint64_t n)
-{
-    __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
-}
-
-void sim_uncount(uint64_t *word, uint64_t n)
-{
-    __atomic_fetch_sub(word, n, __ATOMIC_RELAXED);
-}
-
 /* The function with this name, or -1. */
 int sim_fn_find(const char *name, size_t len)
 {

@@ -15,13 +15,21 @@ struct sim_state sim;
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
-static _Thread_local struct sim_thread this_thread;
+static bool started; /* faster to ask than pthread_once */
+static _Thread_local struct sim_thread this_thread
+    __attribute__((tls_model("initial-exec")));
+
+/* The first question of a thread. */
+static __attribute__((noinline)) void number_thread(void)
+{
+    static unsigned long next;
+    this_thread.id = __atomic_add_fetch(&next, 1, __ATOMIC_RELAXED);
+}
 
 struct sim_thread *sim_thread(void)
 {
-    static unsigned long next;
     if (this_thread.id == 0)
-        this_thread.id = __atomic_add_fetch(&next, 1, __ATOMIC_RELAXED);
+        number_thread();
     return &this_thread;
 }
 
@@ -40,7 +48,9 @@ static CUresult enter(int fn)
     struct sim_thread *t = sim_thread();
     if (t->nested == 0) {
         sim_count(&sim_counters->fn[fn].calls, 1);
-        int error = sim_faults_hit(fn);
+        int error = __atomic_load_n(&sim_nfaults, __ATOMIC_ACQUIRE) != 0
+                        ? sim_faults_hit(fn)
+                        : 0;
         if (error != 0) {
             sim_count(&sim_counters->fn[fn].faults, 1);
             return (CUresult)error;
@@ -101,11 +111,13 @@ static void start(void)
     }
     if (sim.config.faults != NULL && sim_faults_set(sim.config.faults) != 0)
         sim.config.ok = false;
+    __atomic_store_n(&started, true, __ATOMIC_RELEASE);
 }
 
 void sim_start(void)
 {
-    pthread_once(&start_once, start);
+    if (!__atomic_load_n(&started, __ATOMIC_ACQUIRE))
+        pthread_once(&start_once, start);
 }
 
 CUresult sim_enter_early(enum sim_fn fn)

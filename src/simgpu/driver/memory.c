@@ -15,6 +15,21 @@
 static struct sim_alloc **allocs;
 static size_t nallocs, cap_allocs;
 
+/* Where they lie, in the same order, for those who look without the lock: most
+ * questions are about memory of the host. `version` is odd while it changes.
+ * Tables that became too small stay, as somebody may still read them. */
+struct extents {
+    struct extents *older;
+    size_t cap;
+    struct {
+        uintptr_t base, size;
+    } at[];
+};
+
+static struct extents *extents;
+static size_t nextents;
+static unsigned long version;
+
 /* Index of the first allocation whose base is above addr. */
 static size_t upper(uintptr_t addr)
 {
@@ -36,6 +51,28 @@ struct sim_alloc *sim_mem_find(uintptr_t addr)
         return NULL;
     struct sim_alloc *a = allocs[i - 1];
     return addr - a->base < a->size ? a : NULL;
+}
+
+bool sim_mem_absent(uintptr_t addr)
+{
+    unsigned long before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
+    const struct extents *e = __atomic_load_n(&extents, __ATOMIC_ACQUIRE);
+    size_t lo = 0, hi = __atomic_load_n(&nextents, __ATOMIC_ACQUIRE);
+    uintptr_t base, size = 0;
+    if (e == NULL || hi > e->cap)
+        return before == 0;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (__atomic_load_n(&e->at[mid].base, __ATOMIC_ACQUIRE) <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    base = lo > 0 ? __atomic_load_n(&e->at[lo - 1].base, __ATOMIC_ACQUIRE) : 0;
+    if (lo > 0)
+        size = __atomic_load_n(&e->at[lo - 1].size, __ATOMIC_ACQUIRE);
+    return before % 2 == 0 && addr - base >= size &&
+           __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
 }
 
 bool sim_mem_overlaps(uintptr_t addr, size_t size)
@@ -80,20 +117,51 @@ bool sim_mem_is_device_space(uintptr_t addr)
     return sim_range_find(addr) != NULL;
 }
 
+/* Room for one more in both tables. */
+static bool grow(void)
+{
+    if (nallocs < cap_allocs)
+        return true;
+    size_t cap = cap_allocs == 0 ? 64 : cap_allocs * 2;
+    struct sim_alloc **grown = realloc(allocs, cap * sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    allocs = grown;
+    struct extents *e = calloc(1, sizeof(*e) + cap * sizeof(e->at[0]));
+    if (e == NULL)
+        return false;
+    e->cap = cap;
+    e->older = extents;
+    if (extents != NULL)
+        memcpy(e->at, extents->at, nallocs * sizeof(e->at[0]));
+    __atomic_store_n(&extents, e, __ATOMIC_RELEASE);
+    cap_allocs = cap;
+    return true;
+}
+
+/* allocs has changed from row i on. */
+static void publish(size_t i)
+{
+    __atomic_store_n(&version, version + 1, __ATOMIC_RELAXED);
+    for (; i < nallocs; i++) {
+        __atomic_store_n(&extents->at[i].base, allocs[i]->base,
+                         __ATOMIC_RELEASE);
+        __atomic_store_n(&extents->at[i].size, allocs[i]->size,
+                         __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&nextents, nallocs, __ATOMIC_RELEASE);
+    __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
+}
+
 bool sim_mem_add(struct sim_alloc *a)
 {
-    if (nallocs == cap_allocs) {
-        size_t cap = cap_allocs == 0 ? 64 : cap_allocs * 2;
-        struct sim_alloc **grown = realloc(allocs, cap * sizeof(*grown));
-        if (grown == NULL)
-            return false;
-        allocs = grown;
-        cap_allocs = cap;
-    }
+    if (!grow())
+        return false;
     size_t i = upper(a->base);
     memmove(&allocs[i + 1], &allocs[i], (nallocs - i) * sizeof(allocs[0]));
     allocs[i] = a;
     nallocs++;
+    publish(i);
     a->id = sim_next_id();
     return true;
 }
@@ -103,6 +171,7 @@ void sim_mem_forget(struct sim_alloc *a)
     size_t i = upper(a->base) - 1;
     memmove(&allocs[i], &allocs[i + 1], (nallocs - i - 1) * sizeof(allocs[0]));
     nallocs--;
+    publish(i);
 }
 
 void sim_mem_each(void (*fn)(struct sim_alloc *a))

@@ -49,6 +49,9 @@ struct sim_alloc {
 
 /* The allocation that holds addr, or NULL. */
 struct sim_alloc *sim_mem_find(uintptr_t addr);
+/* Whether no allocation holds addr, told without the lock; false also when it
+ * cannot be told. */
+bool sim_mem_absent(uintptr_t addr);
 /* Whether addr is device address space, allocated or not. */
 bool sim_mem_is_device_space(uintptr_t addr);
 /* Whether the CPU cannot touch it. */

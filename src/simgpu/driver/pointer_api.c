@@ -8,33 +8,33 @@
 
 #include <string.h>
 
+/* How many bytes a value has; 0: there is no such attribute. */
+static const unsigned char value_sizes[] = {
+    [CU_POINTER_ATTRIBUTE_MEMORY_TYPE] = 4,
+    [CU_POINTER_ATTRIBUTE_SYNC_MEMOPS] = 4,
+    [CU_POINTER_ATTRIBUTE_IS_MANAGED] = 4,
+    [CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = 4,
+    [CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE] = 4,
+    [CU_POINTER_ATTRIBUTE_MAPPED] = 4,
+    [CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE] = 4,
+    [CU_POINTER_ATTRIBUTE_ACCESS_FLAGS] = 4,
+    [CU_POINTER_ATTRIBUTE_CONTEXT] = 8,
+    [CU_POINTER_ATTRIBUTE_DEVICE_POINTER] = 8,
+    [CU_POINTER_ATTRIBUTE_HOST_POINTER] = 8,
+    [CU_POINTER_ATTRIBUTE_BUFFER_ID] = 8,
+    [CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = 8,
+    [CU_POINTER_ATTRIBUTE_RANGE_SIZE] = 8,
+    [CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES] = 8,
+    [CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE] = 8,
+    [CU_POINTER_ATTRIBUTE_MAPPING_SIZE] = 8,
+    [CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR] = 8,
+    [CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID] = 8,
+};
+
 static size_t value_size(CUpointer_attribute attr)
 {
-    switch (attr) {
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        return 4;
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-        return 8;
-    default:
-        return 0;
-    }
+    size_t i = (size_t)attr;
+    return i < sizeof(value_sizes) ? value_sizes[i] : 0;
 }
 
 /* What the device of the current context may do, of any if there is none. */
@@ -139,9 +139,28 @@ static void store(void *data, uint64_t bits, size_t size)
 {
     uint32_t half = (uint32_t)bits;
     if (size == sizeof(half))
-        memcpy(data, &half, size);
+        memcpy(data, &half, sizeof(half));
     else
-        memcpy(data, &bits, size);
+        memcpy(data, &bits, sizeof(bits));
+}
+
+/* Answers for an address of the host, as most are, without the lock; false:
+ * it may be another's. */
+static bool answer_absent(unsigned n, const CUpointer_attribute *attributes,
+                          void **data, uintptr_t addr)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (of_reserved(attributes[i]))
+            return false;
+    if (!sim_mem_absent(addr))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        store(data[i],
+              attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+                  ? (uint64_t)CU_DEVICE_INVALID
+                  : 0,
+              value_size(attributes[i]));
+    return true;
 }
 
 CUresult CUDAAPI cuPointerGetAttribute(void *data,
@@ -180,6 +199,8 @@ CUresult CUDAAPI cuPointerGetAttributes(unsigned int numAttributes,
     for (unsigned i = 0; i < numAttributes; i++)
         if (data[i] == NULL || value_size(attributes[i]) == 0)
             return CUDA_ERROR_INVALID_VALUE;
+    if (answer_absent(numAttributes, attributes, data, (uintptr_t)ptr))
+        return CUDA_SUCCESS;
     pthread_mutex_lock(&sim_lock);
     const struct sim_alloc *a = sim_mem_find((uintptr_t)ptr);
     for (unsigned i = 0; i < numAttributes; i++)

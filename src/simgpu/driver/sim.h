@@ -90,10 +90,17 @@ unsigned long long sim_next_id(void);
 extern struct simgpu_counters *sim_counters;
 void sim_counters_open(const struct sim_config *c);
 void sim_counters_close(void);
-void sim_count(uint64_t *word, uint64_t n);
-void sim_uncount(uint64_t *word, uint64_t n);
+static inline void sim_count(uint64_t *word, uint64_t n)
+{
+    __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
+}
+static inline void sim_uncount(uint64_t *word, uint64_t n)
+{
+    __atomic_fetch_sub(word, n, __ATOMIC_RELAXED);
+}
 int sim_fn_find(const char *name, size_t len);
 int sim_faults_set(const char *spec);
+extern int sim_nfaults; /* read without a lock: 0 is the common case */
 int sim_faults_hit(int fn);
 
 /* delay.c: replaces SIMGPU_DELAY_US; sets one stream's. No lock. */
