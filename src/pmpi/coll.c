@@ -74,6 +74,28 @@ static int read_neighbors(struct cx_coll_call *call)
     return 1;
 }
 
+/* What MPI knows of the communicator, from its state where that is at hand. */
+static int read_comm(struct cx_coll_call *call)
+{
+    const struct cx_comm *c = cx_comm_recent(call->comm);
+
+    if (c != NULL) {
+        call->rank = c->rank;
+        call->size = c->size;
+        call->inter = c->inter;
+        call->peers = c->peers;
+        return 1;
+    }
+    if (!cx_looks_like_comm(call->comm) ||
+        cx_mpi.Comm_rank(call->comm, &call->rank) != MPI_SUCCESS ||
+        cx_mpi.Comm_size(call->comm, &call->size) != MPI_SUCCESS ||
+        cx_mpi.Comm_test_inter(call->comm, &call->inter) != MPI_SUCCESS)
+        return 0;
+    call->peers = call->size;
+    return !call->inter ||
+           cx_mpi.Comm_remote_size(call->comm, &call->peers) == MPI_SUCCESS;
+}
+
 int cx_coll_read(struct cx_coll_call *call, enum cx_coll_id id, int large,
                  const cx_reg *args)
 {
@@ -84,14 +106,7 @@ int cx_coll_read(struct cx_coll_call *call, enum cx_coll_id id, int large,
     if (coll->comm < 0)
         return 1;
     call->comm = (MPI_Comm)args[coll->comm];
-    if (!cx_looks_like_comm(call->comm) ||
-        cx_mpi.Comm_rank(call->comm, &call->rank) != MPI_SUCCESS ||
-        cx_mpi.Comm_size(call->comm, &call->size) != MPI_SUCCESS ||
-        cx_mpi.Comm_test_inter(call->comm, &call->inter) != MPI_SUCCESS)
-        return 0;
-    call->peers = call->size;
-    if (call->inter &&
-        cx_mpi.Comm_remote_size(call->comm, &call->peers) != MPI_SUCCESS)
+    if (!read_comm(call))
         return 0;
     if (coll->flags & CX_COLL_NEIGHBORS)
         return read_neighbors(call);
@@ -247,6 +262,48 @@ const struct cx_side *cx_coll_input(const struct cx_coll_call *call)
     if (!cx_coll_in_place(call, &coll->send))
         return coll->flags & CX_COLL_INOUT ? &coll->recv : NULL;
     return coll->flags & CX_COLL_REDUCES ? &coll->send : &coll->recv;
+}
+
+/* Does MPI not look at the buffer on this rank? 0 also where that takes more
+ * than a look into the state of the communicator. */
+static int is_ignored(const struct cx_coll *coll, const struct cx_side *side,
+                      const cx_reg *args)
+{
+    int at_root = side == &coll->recv ? CX_COLL_TO_ROOT : CX_COLL_FROM_ROOT;
+    const struct cx_comm *c;
+
+    if (!(coll->flags & at_root))
+        return 0;
+    c = cx_comm_recent((MPI_Comm)args[coll->comm]);
+    return c != NULL && !c->inter && (int)args[coll->root] != c->rank;
+}
+
+static int side_on_host(const struct cx_coll *coll, const struct cx_side *side,
+                        const cx_reg *args)
+{
+    cx_reg base;
+
+    if (side->layout == CX_LAYOUT_NONE)
+        return 1;
+    if (side->layout == CX_LAYOUT_VEC || side->layout == CX_LAYOUT_WVEC)
+        return 0;
+    base = args[side->buf];
+    if ((void *)base == MPI_IN_PLACE || is_ignored(coll, side, args))
+        return 1;
+    return cx_type_basic((MPI_Datatype)args[side->type]) &&
+           (base == 0 || cx_is_host(base, 1));
+}
+
+cx_fn cx_coll_pass(enum cx_coll_id id, enum cx_wrapped which,
+                   const cx_reg *args)
+{
+    const struct cx_coll *coll = &cx_colls[id];
+
+    if (atomic_load_explicit(&cx_behind, memory_order_relaxed) ||
+        !side_on_host(coll, &coll->send, args) ||
+        !side_on_host(coll, &coll->recv, args))
+        return NULL;
+    return atomic_load_explicit(&cx_raw_known[which], memory_order_relaxed);
 }
 
 int cx_coll_on_gpu(const struct cx_coll_call *call, unsigned kinds,

@@ -86,6 +86,12 @@ int cx_coll_block(const struct cx_coll_call *call, const struct cx_side *side,
 /* How the input in recvbuf is laid out, besides the output; NULL: none. */
 const struct cx_side *cx_coll_input(const struct cx_coll_call *call);
 
+/* The function of MPI, when it is known and all buffers that this rank's call
+ * uses are host memory: blocks of basic types, told at once and without the
+ * communicator. NULL: look at all of it. */
+cx_fn cx_coll_pass(enum cx_coll_id id, enum cx_wrapped which,
+                   const cx_reg *args);
+
 /* Does a buffer that this rank's call uses lie in memory of these kinds (a set
  * of bits 1 << kind)? 0: the arguments cannot be understood. */
 struct cx_found {

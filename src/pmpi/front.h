@@ -130,7 +130,12 @@ void cx_session_release(void);
 /* --- watch.c: calls that the engine does not serve --------------------------
  */
 
-enum { CX_WATCH_NEW, CX_WATCH_ON, CX_WATCH_OFF };
+enum {
+    CX_WATCH_NEW,
+    CX_WATCH_ON,     /* once the driver is loaded */
+    CX_WATCH_LOADED, /* now and from now on: it is */
+    CX_WATCH_OFF
+};
 extern _Atomic int cx_watch;
 
 /* The driver was not loaded at this tick; 0: unknown, or it is. */
@@ -150,9 +155,10 @@ static inline uint64_t cx_watch_ticks(void)
 static inline int cx_watch_quiet(void)
 {
 #ifdef __x86_64__
-    return cx_watch_ticks() -
-               atomic_load_explicit(&cx_watch_looked, memory_order_relaxed) <
-           1 << 18;
+    uint64_t looked =
+        atomic_load_explicit(&cx_watch_looked, memory_order_relaxed);
+
+    return looked != 0 && cx_watch_ticks() - looked < 1 << 18;
 #else
     return 0;
 #endif
@@ -172,7 +178,7 @@ int cx_watching(void);
 /* The kind of memory at `addr`, without loading the engine; `*device`: its
  * number, or -1. */
 enum cx_mem_kind cx_pointer_kind(uintptr_t addr, int *device);
-/* The same of one element of `type` that is named by `addr`; CX_MEM_MIXED: its
+/* As cx_pointer_kind, of one element of `type` at `addr`; CX_MEM_MIXED: its
  * ends are on the host, but not all of it, or that cannot be told. */
 enum cx_mem_kind cx_pointer_kind_of(uintptr_t addr, MPI_Datatype type,
                                     int *device);
@@ -350,6 +356,17 @@ CX_MUST enum cx_status cx_buffer_mem_copy2d(const struct cx_mem *mem,
 /* 1: these bytes cannot be a GPU's, and the driver need not be asked; 0: it
  * must be. */
 int cx_range_is_host(const void *addr, size_t nbytes);
+/* watch.c: 1: the driver says that these bytes, not none, are on the host from
+ * end to end, with one question as a rule; 0: it does not. */
+int cx_driver_says_host(uintptr_t addr, size_t nbytes);
+
+/* 1: on the host, told as fast as a small call needs it, without lock and
+ * engine; 0: another way to ask must be used. */
+static inline int cx_is_host(uintptr_t addr, size_t nbytes)
+{
+    return cx_range_is_host((const void *)addr, nbytes) ||
+           cx_driver_says_host(addr, nbytes);
+}
 
 /* --- plain.c: the same by the driver alone, for a rank without engine ------
  */

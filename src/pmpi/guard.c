@@ -178,6 +178,24 @@ static int bad_handle(const struct row *row, const cx_reg *args)
            (MPI_File)args[row->at] == MPI_FILE_NULL;
 }
 
+/* Elements of basic types, that is. */
+cx_fn cx_guard_pass(enum cx_guard_id id, enum cx_wrapped which,
+                    const cx_reg *args)
+{
+    const struct buffer *buffer = rows[id].buffers;
+    cx_reg base;
+    int i;
+
+    for (i = 0; i < MAX_BUFFERS && buffer->name != NULL; i++, buffer++) {
+        base = args[buffer->buf];
+        if ((buffer->type != NO &&
+             !cx_type_basic((MPI_Datatype)args[buffer->type])) ||
+            (base != 0 && !cx_is_host(base, 1)))
+            return NULL;
+    }
+    return atomic_load_explicit(&cx_raw_known[which], memory_order_relaxed);
+}
+
 int cx_guard_call(enum cx_guard_id id, int large, enum cx_wrapped which,
                   const char *name, const cx_reg *args)
 {

@@ -12,6 +12,10 @@ enum cx_guard_id {
     CX_NGUARDED
 };
 
+/* The function of MPI, when it is known and all buffers are host memory, told
+ * at once; NULL: look at all of the call. */
+cx_fn cx_guard_pass(enum cx_guard_id id, enum cx_wrapped which,
+                    const cx_reg *args);
 /* The call of a function in guard.def. `which`, `name`: this form of it. */
 int cx_guard_call(enum cx_guard_id id, int large, enum cx_wrapped which,
                   const char *name, const cx_reg *args);

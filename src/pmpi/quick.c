@@ -26,12 +26,7 @@ static int matches(const struct cx_quick *slot, const struct cx_quick *call)
 
 static int is_host(const void *addr, size_t nbytes)
 {
-    struct cx_mem mem;
-
-    if (cx_range_is_host(addr, nbytes))
-        return 1;
-    return cx_buffer_mem_query(addr, nbytes, &mem) == CX_OK &&
-           !cx_mem_on_gpu(&mem);
+    return cx_is_host((uintptr_t)addr, nbytes);
 }
 
 int cx_quick_pass(MPI_Comm comm, const struct cx_quick *call, const void *send,

@@ -36,7 +36,6 @@ static struct range variables;
 extern char *__curbrk __attribute__((weak));
 static uintptr_t heap_low; /* UINTPTR_MAX: unknown */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic int found; /* faster to ask than pthread_once */
 
 /* The first object is the program; its last writable segment has the
  * initialised and the zeroed variables in one piece. */
@@ -83,7 +82,6 @@ static void find_once(void)
 {
     dl_iterate_phdr(find_variables, NULL);
     heap_low = find_heap();
-    atomic_store_explicit(&found, 1, memory_order_release);
 }
 
 /* --- once per thread: its stack --------------------------------------------
@@ -95,15 +93,16 @@ static void find_once(void)
 
 static _Thread_local struct {
     struct range range;
-    int known;
+    int known; /* this, and what is found once per process */
 } stack __attribute__((tls_model("initial-exec")));
 
-static __attribute__((noinline)) void find_stack(void)
+static __attribute__((noinline)) void find_ranges(void)
 {
     pthread_attr_t attr;
     void *low;
     size_t size;
 
+    pthread_once(&once, find_once);
     stack.known = 1;
     if (pthread_getattr_np(pthread_self(), &attr) != 0)
         return;
@@ -120,12 +119,10 @@ static __attribute__((noinline)) void find_stack(void)
  * is on the thread's stack is what lies above it stack, too. */
 static int on_stack(uintptr_t low, size_t nbytes)
 {
-    struct range used = {(uintptr_t)__builtin_frame_address(0), 0};
+    struct range used = {(uintptr_t)__builtin_frame_address(0),
+                         stack.range.high};
 
-    if (!stack.known)
-        find_stack();
-    used.high = stack.range.high;
-    return contains(&stack.range, used.low, 0) && contains(&used, low, nbytes);
+    return used.low >= stack.range.low && contains(&used, low, nbytes);
 }
 
 int cx_range_is_host(const void *addr, size_t nbytes)
@@ -133,10 +130,11 @@ int cx_range_is_host(const void *addr, size_t nbytes)
     uintptr_t low = (uintptr_t)addr;
     struct range heap;
 
-    if (!atomic_load_explicit(&found, memory_order_acquire))
-        pthread_once(&once, find_once);
+    if (!stack.known)
+        find_ranges();
+    if (on_stack(low, nbytes))
+        return 1;
     heap.low = heap_low;
     heap.high = &__curbrk != NULL ? (uintptr_t)__curbrk : 0;
-    return on_stack(low, nbytes) || contains(&heap, low, nbytes) ||
-           contains(&variables, low, nbytes);
+    return contains(&heap, low, nbytes) || contains(&variables, low, nbytes);
 }

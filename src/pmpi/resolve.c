@@ -162,6 +162,7 @@ static const char *missing_function(void)
 static void in_child(void)
 {
     atomic_store(&cx_front_mode, CX_FRONT_INERT);
+    cx_watch_end();
 }
 
 static void resolve_once(void)

@@ -130,7 +130,7 @@ int cx_staged(enum cx_coll_id id, int large, enum cx_wrapped which,
     uint64_t nbytes = 0;
     int rc = CX_NOT_CALLED;
 
-    if (!cx_watching() || !cx_coll_read(&call, id, large, args))
+    if (!cx_coll_read(&call, id, large, args))
         return call_mpi(&form, args);
     if (call.coll->comm >= 0)
         cx_behind_check(call.comm, call.coll->name);

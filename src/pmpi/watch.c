@@ -74,8 +74,10 @@ _Atomic uint64_t cx_watch_looked;
 
 static int driver_loaded(void)
 {
-    int loaded = cx_front_libcuda();
+    int loaded = cx_front_libcuda(), on = CX_WATCH_ON;
 
+    if (loaded) /* unless it has come to its end meanwhile */
+        atomic_compare_exchange_strong(&cx_watch, &on, CX_WATCH_LOADED);
     atomic_store_explicit(&cx_watch_looked, loaded ? 0 : cx_watch_ticks(),
                           memory_order_relaxed);
     return loaded;
@@ -83,10 +85,13 @@ static int driver_loaded(void)
 
 int cx_watching(void)
 {
-    if (cx_front_begin())
-        return atomic_load_explicit(&cx_watch, memory_order_relaxed) ==
-                   CX_WATCH_ON &&
-               driver_loaded();
+    int watch;
+
+    if (cx_front_begin()) {
+        watch = atomic_load_explicit(&cx_watch, memory_order_relaxed);
+        return watch == CX_WATCH_LOADED ||
+               (watch == CX_WATCH_ON && driver_loaded());
+    }
     if (cx_resolve() == CX_FRONT_INERT)
         cx_watch_end();
     return 0;
@@ -153,6 +158,27 @@ enum cx_mem_kind cx_pointer_kind(uintptr_t addr, int *device)
     if (managed != 0)
         return CX_MEM_MANAGED;
     return type == TYPE_DEVICE ? CX_MEM_DEVICE : CX_MEM_HOST;
+}
+
+/* What the driver says of host memory, registered or not. */
+static int says_host(get_attributes_fn query, uintptr_t addr)
+{
+    int attributes[] = {TYPE, IS_MANAGED};
+    unsigned type = 0, managed = 0;
+    void *data[] = {&type, &managed};
+
+    return query(2, attributes, data, addr) == 0 && managed == 0 &&
+           type != TYPE_DEVICE;
+}
+
+int cx_driver_says_host(uintptr_t addr, size_t nbytes)
+{
+    enum { BLOCK = 64 << 10 }; /* CUDA gets address space in such, at least */
+    uintptr_t last = addr + nbytes - 1;
+    get_attributes_fn query = find_query();
+
+    return query != NULL && says_host(query, addr) &&
+           (addr / BLOCK == last / BLOCK || says_host(query, last));
 }
 
 /* The ends of one element; one of wide extent is followed in between. */

@@ -44,14 +44,21 @@
 #define CX_A12 CX_A11, a11
 #define CX_A13 CX_A12, a12
 
-/* May a call of `name` go on at once, to the function in `next`? */
-static inline int cx_wrap_free(enum cx_wrapped which, cx_fn *next)
+/* What becomes of a call of `which`: the function in `next` may be called at
+ * once; its buffers must be looked at; or that must be found out. */
+enum cx_wrap_way { CX_WRAP_FREE, CX_WRAP_SERVED, CX_WRAP_LOOK };
+
+static inline enum cx_wrap_way cx_wrap_way(enum cx_wrapped which, cx_fn *next)
 {
     int watch = atomic_load_explicit(&cx_watch, memory_order_relaxed);
 
     *next = atomic_load_explicit(&cx_raw_known[which], memory_order_relaxed);
-    return *next != NULL &&
-           (__builtin_expect(watch == CX_WATCH_OFF, 1) || cx_watch_quiet());
+    if (watch == CX_WATCH_LOADED)
+        return CX_WRAP_SERVED;
+    return *next != NULL && (__builtin_expect(watch == CX_WATCH_OFF, 1) ||
+                             cx_watch_quiet())
+               ? CX_WRAP_FREE
+               : CX_WRAP_LOOK;
 }
 
 /* A wrapper with `n` arguments that calls served_name where buffers must be
@@ -67,10 +74,11 @@ static inline int cx_wrap_free(enum cx_wrapped which, cx_fn *next)
     CX_WRAPPER(name, (CX_P##n))                                                \
     {                                                                          \
         cx_fn next;                                                            \
-        int free = cx_wrap_free(CX_WRAP_##name, &next);                        \
+        enum cx_wrap_way way = cx_wrap_way(CX_WRAP_##name, &next);             \
                                                                                \
-        return free ? ((int (*)(CX_P##n))next)(CX_A##n)                        \
-                    : look_##name(CX_A##n);                                    \
+        return way == CX_WRAP_FREE     ? ((int (*)(CX_P##n))next)(CX_A##n)     \
+               : way == CX_WRAP_SERVED ? served_##name(CX_A##n)                \
+                                       : look_##name(CX_A##n);                 \
     }
 
 #endif

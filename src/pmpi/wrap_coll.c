@@ -3,12 +3,17 @@
 #include "pmpi/coll.h"
 #include "pmpi/wrap.h"
 
-/* A blocking form with `n` arguments: staged where it must be. */
+/* A blocking form with `n` arguments: on to MPI, as most calls are, or staged
+ * where it must be. */
 #define STAGED(name, id, large, n)                                             \
     static __attribute__((noinline)) int served_##name(CX_P##n)                \
     {                                                                          \
-        return cx_staged(CX_COLL_##id, large, CX_WRAP_##name,                  \
-                         (const cx_reg[13]){CX_A##n});                         \
+        const cx_reg args[13] = {CX_A##n};                                     \
+        cx_fn next = cx_coll_pass(CX_COLL_##id, CX_WRAP_##name, args);         \
+                                                                               \
+        return next != NULL                                                    \
+                   ? ((int (*)(CX_P##n))next)(CX_A##n)                         \
+                   : cx_staged(CX_COLL_##id, large, CX_WRAP_##name, args);     \
     }                                                                          \
     CX_WATCHED(name, n)
 
