@@ -10,6 +10,7 @@
  * GPU memory. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <valgrind/callgrind.h>
 
@@ -19,15 +20,25 @@
 #define NCOMMS 9
 #define CALLS 900
 
+enum { ALLREDUCE, BCAST, ALLGATHER, REDUCE, MAPPED, NFUNCS };
+static double *mapped; /* two elements: only the driver knows whose they are */
+
 static int call(int func, MPI_Comm comm)
 {
     double x = 1, y[2];
 
-    if (func == 0)
+    switch (func) {
+    case ALLREDUCE:
         return MPI_Allreduce(&x, y, 1, MPI_DOUBLE, MPI_SUM, comm);
-    if (func == 1)
+    case BCAST:
         return MPI_Bcast(&x, 1, MPI_DOUBLE, 0, comm);
-    return MPI_Allgather(&x, 1, MPI_DOUBLE, y, 1, MPI_DOUBLE, comm);
+    case ALLGATHER:
+        return MPI_Allgather(&x, 1, MPI_DOUBLE, y, 1, MPI_DOUBLE, comm);
+    case REDUCE:
+        return MPI_Reduce(&x, y, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+    default:
+        return MPI_Allreduce(mapped, mapped + 1, 1, MPI_DOUBLE, MPI_SUM, comm);
+    }
 }
 
 static void rotate(int func, const MPI_Comm *comms, int ncomms, int calls)
@@ -50,18 +61,23 @@ static void engage(const MPI_Comm *comms)
 
 int main(int argc, char **argv)
 {
-    static const char *const name[] = {"Allreduce", "Bcast", "Allgather"};
+    static const char *const name[] = {"Allreduce", "Bcast", "Allgather",
+                                       "Reduce", "Mapped"};
     MPI_Comm comms[NCOMMS];
 
     MPI_Init(NULL, NULL);
     comms[0] = MPI_COMM_WORLD;
+    mapped = mmap(NULL, 2 * sizeof *mapped, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED)
+        abort();
     for (int i = 1; i < NCOMMS; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     if (mt_option(argc, argv, "gpu", NULL))
         engage(comms);
-    for (int func = 0; func < 3; func++)
+    for (int func = 0; func < NFUNCS; func++)
         rotate(func, comms, NCOMMS, 8 * NCOMMS);
-    for (int func = 0; func < 3; func++) {
+    for (int func = 0; func < NFUNCS; func++) {
         char label[64];
 
         CALLGRIND_ZERO_STATS;

@@ -38,9 +38,7 @@ END {
         noise = median(control, rounds)
         limit = base * 0.05 > 150 ? base * 0.05 : 150
         verdict = ""
-        if (name ~ /mapped|^reduce/)
-            verdict = " shown only"
-        else if (plus > limit)
+        if (plus > limit)
             verdict = " ABOVE"
         else if (noise > limit || noise < -limit)
             verdict = " NOISY"
