@@ -3,7 +3,7 @@
 # cost.sh auto|sim - instructions that Coax adds to a call on small host
 # buffers: in a job without a GPU (auto) at most 100 on MPI_COMM_WORLD and 150
 # with nine communicators in rotation; in one that uses GPUs (sim) at most 300,
-# and 900 where both buffers were mapped and the driver is asked for each, which
+# and 800 where both buffers were mapped and the driver is asked for each, which
 # counts, too. hostcost.sh compares times.
 #
 # Counted by callgrind in one run: cost of libcoax.so and of all that it calls,
@@ -15,7 +15,7 @@ MT_YIELD=no MT_TIMEOUT=100
 [ -x "$MT_BIN/cost" ] || mt_skip "valgrind/callgrind.h was not there to build with"
 
 one=100 many=150 mapped=150 gpu=
-[ "$1" = sim ] && one=300 many=300 mapped=900 gpu=--gpu
+[ "$1" = sim ] && one=300 many=300 mapped=800 gpu=--gpu
 # shellcheck disable=SC2086
 mt_job "$1" -n 2 "$MT_VALGRIND" --tool=callgrind \
     --callgrind-out-file="$mt_tmp/cg.%q{PMI_RANK}" "$MT_BIN/cost" $gpu \
