@@ -215,6 +215,19 @@ static void passes(const char *name, const char *letters, int large, int mode)
         MPI_Win_detach(dynamic, host);
 }
 
+/* The text of the code is ours or that of its class, not of some other error.
+ */
+static void check_text(const char *name, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "", of_class[MPI_MAX_ERROR_STRING] = "";
+    int len;
+
+    MPI_Error_string(rc, text, &len);
+    MPI_Error_string(MPI_ERR_BUFFER, of_class, &len);
+    mt_check(!strncmp(text, "Coax: ", 6) || !strcmp(text, of_class),
+             "%s: the code's text is '%s'", name, text);
+}
+
 static void refuses(const char *name, const char *letters, int large, int which)
 {
     int object = strchr(letters, 'f') ? 2 : strpbrk(letters, "wD") ? 1 : 0;
@@ -222,6 +235,7 @@ static void refuses(const char *name, const char *letters, int large, int which)
 
     MPI_Error_class(rc, &class);
     mt_check(class == MPI_ERR_BUFFER, "%s returns class %d", name, class);
+    check_text(name, rc);
     mt_check(raised[object] == 1 && raised[0] + raised[1] + raised[2] == 1,
              "%s: handlers called: %d of the communicator, %d of the window, "
              "%d of the file",

@@ -4,6 +4,7 @@
 #include "pmpi/front.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -36,24 +37,35 @@ int cx_entry_begin(struct cx_entry *entry, MPI_Comm comm, enum cx_func func)
     return 1;
 }
 
+/* MPICH 4.0.2 loses the text of a code whose class is predefined, and prints
+ * that of some other error instead: then the class says more. */
+int cx_error_code(int class, const char *text)
+{
+    char heard[MPI_MAX_ERROR_STRING] = "";
+    int code, len;
+
+    if (cx_mpi.Add_error_code(class, &code) != MPI_SUCCESS ||
+        cx_mpi.Add_error_string(code, text) != MPI_SUCCESS ||
+        cx_mpi.Error_string(code, heard, &len) != MPI_SUCCESS ||
+        strcmp(heard, text) != 0)
+        return class;
+    return code;
+}
+
 /* An error code of the class with our own text, made once per class: MPI prints
  * it when it ends the job, and MPI_Error_string gives it. */
 static int code_of(int class, enum cx_status status)
 {
     static int codes[-CX_ERR_LAST + 1];
-    int *code = &codes[-status], fresh;
+    int *code = &codes[-status];
     char text[MPI_MAX_ERROR_STRING];
 
-    if (*code != 0)
-        return *code;
     snprintf(text, sizeof(text),
              "Coax: %s (a line that begins with \"coax: error\" says more)",
              cx_status_str(status));
-    if (cx_mpi.Add_error_code(class, &fresh) != MPI_SUCCESS)
-        return class;
-    cx_mpi.Add_error_string(fresh, text);
-    *code = fresh;
-    return fresh;
+    if (*code == 0)
+        *code = cx_error_code(class, text);
+    return *code;
 }
 
 int cx_raise(MPI_Comm comm, enum cx_status status)

@@ -501,6 +501,9 @@ struct cx_entry {
 };
 /* A call of `func` has failed: says so where whoever failed has not. */
 void cx_say_failure(const char *func, enum cx_status status);
+/* A code of the class with a text of ours, or the class itself where the MPI
+ * does not keep the text. */
+int cx_error_code(int class, const char *text);
 /* Calls the communicator's error handler; returns the MPI error code. */
 int cx_raise(MPI_Comm comm, enum cx_status status);
 /* 1: handle the call here (then cx_entry_end); 0: pass it to MPI. */

@@ -72,16 +72,12 @@ static const struct row rows[CX_NGUARDED] = {
 static int error_code(void)
 {
     static int code;
-    int fresh;
 
-    if (code != 0)
-        return code;
-    if (cx_mpi.Add_error_code(MPI_ERR_BUFFER, &fresh) != MPI_SUCCESS)
-        return MPI_ERR_BUFFER;
-    cx_mpi.Add_error_string(fresh, "Coax: GPU memory for a function of an MPI "
-                                   "that cannot take it (a line that begins "
-                                   "with \"coax: error\" says which)");
-    code = fresh;
+    if (code == 0)
+        code = cx_error_code(MPI_ERR_BUFFER,
+                             "Coax: GPU memory for a function of an MPI that "
+                             "cannot take it (a line that begins with "
+                             "\"coax: error\" says which)");
     return code;
 }
 
