@@ -95,5 +95,5 @@ void cli_warn(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    fprintf(stderr, "coax: warning: %s\n", text);
+    fprintf(stderr, "coax: warn: %s\n", text);
 }

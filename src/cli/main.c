@@ -23,9 +23,9 @@ static const char about[] =
     "DESCRIPTION\n"
     "    Coax is preloaded into the ranks of an MPI job. There it serves\n"
     "    MPI_Allreduce, MPI_Bcast and MPI_Allgather on GPU buffers with an\n"
-    "    engine of its own, and hands what it does not serve to the MPI\n"
-    "    library in host memory, so that any MPI can run it. The program is\n"
-    "    neither changed nor rebuilt.\n"
+    "    engine of its own, runs all other blocking collectives through host\n"
+    "    memory, and refuses GPU buffers in messages, nonblocking and\n"
+    "    one-sided calls. The program is neither changed nor rebuilt.\n"
     "\n"
     "COMMANDS\n";
 
@@ -40,7 +40,7 @@ static const char after[] =
     "\n"
     "EXIT STATUS\n"
     "    0 on success, 1 when something failed, 2 for a wrong command line.\n"
-    "    `coax run' has more.\n";
+    "    See also `coax run --help'.\n";
 
 static void print_about(FILE *to)
 {

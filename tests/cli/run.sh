@@ -79,7 +79,7 @@ fi
 # A damaged installation: one warning, from rank 0 only, and the program runs.
 mv prefix/lib/libcoax-engine.so kept-engine
 run 7 run ./seven
-has err 'warning: .*libcoax-engine.so is missing'
+has err 'warn: .*libcoax-engine.so is missing'
 PMI_RANK=0 run 7 run ./seven
 has err 'is missing'
 PMI_RANK=1 run 7 run ./seven
@@ -87,7 +87,7 @@ lacks err 'is missing'
 mv kept-engine prefix/lib/libcoax-engine.so
 mv "$front" kept-front
 run 7 run ./seven
-has err 'warning: .*libcoax.so is missing'
+has err 'warn: .*libcoax.so is missing'
 OMPI_COMM_WORLD_RANK=3 run 7 run ./seven
 lacks err .
 mv kept-front "$front"
