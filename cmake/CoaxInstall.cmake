@@ -16,6 +16,11 @@ if(TARGET coax-engine)
 endif()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Where the links of the README point.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+    FILES_MATCHING PATTERN *.md)
+install(FILES ${CMAKE_SOURCE_DIR}/src/simgpu/README.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/simgpu)
 
 install(EXPORT coaxTargets NAMESPACE coax:: DESTINATION ${_config_dir})
 write_basic_package_version_file(
