@@ -108,3 +108,15 @@ mt_add(mpi.late.mix 90 late_mix.sh)
 
 mt_add(mpi.installed 60 installed.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
 mt_add(mpi.launchers 60 launchers.sh)
+
+# --- corners that once went wrong --------------------------------------------
+
+mt_program(corners)
+foreach(part traps inter blocks)
+    mt_add(mpi.corners.${part} 30 run.sh -m sim -n 3 -e COAX_SMALL=0
+        corners --part=${part})
+endforeach()
+mt_add(mpi.corners.alias 30 run.sh -m sim -n 1 corners --part=alias)
+set_property(TEST mpi.corners.alias APPEND PROPERTY ENVIRONMENT MT_LINES=yes)
+mt_add(mpi.corners.child 30 run.sh -m sim -n 2 -e COAX_CUDA_SUPPORT=yes
+    corners --part=child)

@@ -34,7 +34,8 @@ static int erroneous(const struct send_side *send, const void *recvbuf,
         return 0;
     if (recvbuf == NULL && cx_type_basic(recvtype))
         return 1;
-    return !in_place && send->buf == NULL && cx_type_basic(send->type);
+    return !in_place && send->buf == NULL && send->count > 0 &&
+           cx_type_basic(send->type);
 }
 
 static enum cx_status prepare(struct arguments *a, const struct cx_comm *c,

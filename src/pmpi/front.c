@@ -133,6 +133,11 @@ static void load(int world)
     atomic_store_explicit(&up, 1, memory_order_release);
 }
 
+int cx_front_is_up(void)
+{
+    return atomic_load(&up);
+}
+
 int cx_front_begin(void)
 {
     int world;

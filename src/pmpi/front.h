@@ -104,6 +104,8 @@ extern struct cx_front cx_front;
 /* Settings, log, rank; idempotent, cheap after the first time. Returns 0 when
  * the front must pass everything (inert, not initialised, finalized). */
 int cx_front_begin(void);
+/* Has it ever been, in this process or in one that this was forked from? */
+int cx_front_is_up(void);
 /* After MPI_Init: begins, also where a session has begun before. */
 void cx_front_world_begin(void);
 /* Between MPI_Init and MPI_Finalize? */

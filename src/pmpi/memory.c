@@ -3,6 +3,8 @@
  * services; or, on a rank whose engine is missing, those of plain.c. */
 #include "pmpi/front.h"
 
+#include <string.h>
+
 enum cx_status cx_buffer_mem_query(const void *addr, size_t nbytes,
                                    struct cx_mem *out)
 {
@@ -26,7 +28,14 @@ enum cx_status cx_buffer_mem_copy2d(const struct cx_mem *mem, int to_host,
                                     size_t spitch, size_t width, size_t rows)
 {
     const struct cx_engine_api *engine = cx_engine();
+    size_t row;
 
+    if (!cx_mem_on_gpu(mem)) { /* one block of several, with holes */
+        for (row = 0; row < rows; row++)
+            memcpy((char *)dst + row * dpitch, (const char *)src + row * spitch,
+                   width);
+        return CX_OK;
+    }
     if (engine == NULL)
         return cx_plain_copy2d(mem, to_host, dst, dpitch, src, spitch, width,
                                rows);

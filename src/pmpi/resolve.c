@@ -159,8 +159,11 @@ static const char *missing_function(void)
     return NULL;
 }
 
+/* A process that forks before MPI is up may leave MPI to its child. */
 static void in_child(void)
 {
+    if (!cx_front_is_up())
+        return;
     atomic_store(&cx_front_mode, CX_FRONT_INERT);
     cx_watch_end();
 }

@@ -101,8 +101,10 @@ static enum cx_status staged(const struct cx_coll_call *call,
         status = cx_region_locate(&send);
     if (status == CX_OK)
         status = cx_region_locate(&recv);
-    if (status == CX_OK && aliased(call, &send, &recv))
+    if (status == CX_OK && aliased(call, &send, &recv)) {
         status = CX_ERR_ARG;
+        *rc = MPI_ERR_BUFFER; /* the program's fault: MPI would only say so */
+    }
     *nbytes = send.device_bytes + recv.device_bytes;
     if (status == CX_OK)
         status = cx_region_open(&send, &args[coll->send.buf]);
