@@ -162,15 +162,16 @@ enum cx_mem_kind cx_pointer_kind(uintptr_t addr, int *device)
 
 /* What the driver says of host memory, registered or not. The type alone tells
  * what CUDA has never seen, as the most is. */
-static int says_host(get_attributes_fn query, uintptr_t addr)
+static inline int says_host(get_attributes_fn query, uintptr_t addr)
 {
-    int attributes[] = {TYPE, IS_MANAGED};
+    static const int attributes[] = {TYPE, IS_MANAGED};
     unsigned type = 0, managed = 0;
     void *data[] = {&type, &managed};
+    int *which = (int *)(uintptr_t)attributes; /* only read */
 
-    if (query(1, attributes, data, addr) != 0 || type == TYPE_DEVICE)
+    if (query(1, which, data, addr) != 0 || type == TYPE_DEVICE)
         return 0;
-    return type == 0 || (query(2, attributes, data, addr) == 0 && managed == 0);
+    return type == 0 || (query(2, which, data, addr) == 0 && managed == 0);
 }
 
 int cx_driver_says_host(uintptr_t addr, size_t nbytes)

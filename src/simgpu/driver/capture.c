@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct sim_capture *captures;
-static int ncaptures; /* read without the lock: 0 is the common case */
+int sim_ncaptures;
 
 static const bool unsafe[SIM_FN_COUNT] = {
 #define SIM_UNSAFE(name) [SIM_FN_##name] = true,
@@ -49,7 +49,7 @@ CUresult sim_capture_unsafe(void)
 
 CUresult sim_capture_gate(enum sim_fn fn)
 {
-    if (!unsafe[fn] || __atomic_load_n(&ncaptures, __ATOMIC_ACQUIRE) == 0)
+    if (!unsafe[fn])
         return CUDA_SUCCESS;
     pthread_mutex_lock(&sim_lock);
     CUresult rc = sim_capture_unsafe();
@@ -159,7 +159,7 @@ CUresult sim_capture_begin(CUstream s, CUstreamCaptureMode mode)
     c->next = captures;
     captures = c;
     s->capture = c;
-    __atomic_add_fetch(&ncaptures, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&sim_ncaptures, 1, __ATOMIC_RELEASE);
     return CUDA_SUCCESS;
 }
 
@@ -178,7 +178,7 @@ static void finish(struct sim_capture *c)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    __atomic_sub_fetch(&ncaptures, 1, __ATOMIC_RELEASE);
+    __atomic_sub_fetch(&sim_ncaptures, 1, __ATOMIC_RELEASE);
     c->graph->capturing = false;
     free(c);
 }

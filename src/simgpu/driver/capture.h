@@ -48,6 +48,9 @@ unsigned long long sim_capture_id(const struct sim_capture *c);
  * takes the lock itself and is cheap while nothing captures. */
 CUresult sim_capture_unsafe(void);
 CUresult sim_capture_gate(enum sim_fn fn);
+/* Streams that capture now; read without the lock, 0 is the common case: then
+ * the gate need not be asked. */
+extern int sim_ncaptures;
 /* Queueing work on s. */
 CUresult sim_capture_enqueue(CUstream s);
 /* Asking s whether it is done, or waiting for it. */

@@ -40,7 +40,7 @@ unsigned long long sim_next_id(void)
 
 /* A child of fork has none of the stream threads and may have been forked
  * while a lock was held, so this comes before everything else. */
-static CUresult enter(int fn)
+static inline __attribute__((always_inline)) CUresult enter(int fn)
 {
     if (sim.forked)
         return CUDA_ERROR_NOT_INITIALIZED;
@@ -130,7 +130,10 @@ CUresult sim_enter(enum sim_fn fn)
     CUresult rc = enter((int)fn);
     if (rc == CUDA_SUCCESS && !__atomic_load_n(&sim.inited, __ATOMIC_ACQUIRE))
         rc = CUDA_ERROR_NOT_INITIALIZED;
-    return rc == CUDA_SUCCESS ? sim_capture_gate(fn) : rc;
+    if (rc != CUDA_SUCCESS ||
+        __atomic_load_n(&sim_ncaptures, __ATOMIC_ACQUIRE) == 0)
+        return rc;
+    return sim_capture_gate(fn);
 }
 
 static void after_fork_in_child(void)

@@ -61,6 +61,14 @@ bool sim_mem_absent(uintptr_t addr)
     uintptr_t base, size = 0;
     if (e == NULL || hi > e->cap)
         return before == 0;
+    if (hi > 0 && before % 2 == 0) {
+        base = __atomic_load_n(&e->at[0].base, __ATOMIC_ACQUIRE);
+        size = __atomic_load_n(&e->at[hi - 1].base, __ATOMIC_ACQUIRE) +
+               __atomic_load_n(&e->at[hi - 1].size, __ATOMIC_ACQUIRE);
+        if ((addr < base || addr >= size) &&
+            __atomic_load_n(&version, __ATOMIC_RELAXED) == before)
+            return true;
+    }
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
         if (__atomic_load_n(&e->at[mid].base, __ATOMIC_ACQUIRE) <= addr)

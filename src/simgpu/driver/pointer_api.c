@@ -196,6 +196,13 @@ CUresult CUDAAPI cuPointerGetAttributes(unsigned int numAttributes,
         return rc;
     if (numAttributes == 0 || attributes == NULL || data == NULL)
         return CUDA_ERROR_INVALID_VALUE;
+    /* Asked at every small call of MPI, mostly about memory of the host. */
+    if (numAttributes == 1 && data[0] != NULL &&
+        attributes[0] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE &&
+        sim_mem_absent((uintptr_t)ptr)) {
+        store(data[0], 0, sizeof(CUmemorytype));
+        return CUDA_SUCCESS;
+    }
     for (unsigned i = 0; i < numAttributes; i++)
         if (data[i] == NULL || value_size(attributes[i]) == 0)
             return CUDA_ERROR_INVALID_VALUE;
