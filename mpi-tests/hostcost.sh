@@ -32,7 +32,7 @@ for _ in 1 2 3 4 5; do
     round
 done
 while awk -f "$MT_SRC/hostcost.awk" "$mt_tmp/times" >"$mt_tmp/table" &&
-    grep -q -e ABOVE -e NOISY "$mt_tmp/table" && [ $rounds -lt 15 ]; do
+    grep -q -e ABOVE -e NOISY "$mt_tmp/table" && [ $rounds -lt 90 ]; do
     round
 done
 cat "$mt_tmp/table"
@@ -42,6 +42,7 @@ echo "$rounds rounds"
 [ "$(grep -c -e '\.world' -e '\.self' "$mt_tmp/table")" -eq 92 ] ||
     mt_bad "not 92 cases"
 grep -q ABOVE "$mt_tmp/table" && mt_bad "Coax adds more than 5 % and 150 ns"
-grep -q NOISY "$mt_tmp/table" &&
-    mt_bad "MPI alone differs from itself by more: the machine is too busy"
+if [ "$mt_failures" -eq 0 ] && grep -q NOISY "$mt_tmp/table"; then
+    mt_skip "MPI alone differs from itself by more than the bound: NOT RUN"
+fi
 mt_end
