@@ -131,6 +131,7 @@ static int deaf_threads(int remember)
     while (dir && (entry = readdir(dir))) {
         char path[300], line[256];
         unsigned long long blocked = 0;
+        unsigned alive = 0;
         int id = atoi(entry->d_name);
         FILE *file;
 
@@ -141,10 +142,12 @@ static int deaf_threads(int remember)
         snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
         file = fopen(path, "r");
         while (file && fgets(line, sizeof line, file))
-            sscanf(line, "SigBlk: %llx", &blocked);
+            if (sscanf(line, "Threads: %u", &alive) == 0)
+                sscanf(line, "SigBlk: %llx", &blocked);
         if (file)
             fclose(file);
-        if (file && !(blocked >> (SIGUSR1 - 1) & 1))
+        /* Of a thread that is ending, both are shown as 0. */
+        if (file && alive && !(blocked >> (SIGUSR1 - 1) & 1))
             culprit = id;
     }
     if (dir)
