@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* capture_api.c - the driver's calls on stream capture. */
 #include "capture.h"
+#include "entry.h"
 
 static CUstream own(CUstream s)
 {
     return s != NULL ? s : CU_STREAM_PER_THREAD;
 }
 
-/* Begins a call on a stream: on success the lock is held until finish(). */
-static CUresult begin(enum sim_fn fn, CUstream handle, CUstream *s)
-{
-    CUcontext ctx;
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(&ctx);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_stream_find(ctx, handle, s);
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
 CUresult CUDAAPI cuStreamBeginCapture_v2(CUstream hStream,
                                          CUstreamCaptureMode mode)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamBeginCapture, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamBeginCapture, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if ((int)mode < 0 || mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(sim_capture_begin(s, mode));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(sim_capture_begin(s, mode));
 }
 
 CUresult CUDAAPI cuStreamBeginCapture(CUstream hStream)
@@ -49,12 +28,12 @@ CUresult CUDAAPI cuStreamBeginCapture(CUstream hStream)
 CUresult CUDAAPI cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamEndCapture, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamEndCapture, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (phGraph == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(sim_capture_end(s, phGraph));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(sim_capture_end(s, phGraph));
 }
 
 struct info {
@@ -93,17 +72,17 @@ CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream,
                                      CUstreamCaptureStatus *captureStatus)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamIsCapturing, hStream, &s);
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamIsCapturing, hStream, &s);
     if (rc != CUDA_SUCCESS)
         return rc;
-    return finish(tell(s, &(struct info){.status = captureStatus}));
+    return sim_end(tell(s, &(struct info){.status = captureStatus}));
 }
 
 static CUresult capture_info(CUstream handle, const struct info *out)
 {
     CUstream s;
-    CUresult rc = begin(SIM_FN_cuStreamGetCaptureInfo, handle, &s);
-    return rc != CUDA_SUCCESS ? rc : finish(tell(s, out));
+    CUresult rc = sim_begin_stream(SIM_FN_cuStreamGetCaptureInfo, handle, &s);
+    return rc != CUDA_SUCCESS ? rc : sim_end(tell(s, out));
 }
 
 CUresult CUDAAPI cuStreamGetCaptureInfo(

@@ -6,6 +6,7 @@
  * the same time; no result may depend on that. Addresses are looked up at the
  * launch: memory that was freed since the capture is an illegal address. */
 #include "capture.h"
+#include "entry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,12 +245,6 @@ static CUresult launch(CUgraphExec exec, CUstream s)
     return CUDA_SUCCESS;
 }
 
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
 static CUresult instantiate(CUgraphExec *out, CUgraph graph,
                             unsigned long long flags)
 {
@@ -265,8 +260,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph,
         return CUDA_ERROR_NOT_SUPPORTED;
     pthread_mutex_lock(&sim_lock);
     if (sim_graph_check(graph) == NULL || graph->capturing)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(exec_create(graph, out));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(exec_create(graph, out));
 }
 
 CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec,
@@ -300,18 +295,9 @@ CUresult CUDAAPI cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
 static CUresult begin_exec(enum sim_fn fn, CUgraphExec exec, CUstream handle,
                            CUstream *s)
 {
-    CUcontext ctx;
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(&ctx);
-    if (rc == CUDA_SUCCESS)
-        rc = sim_stream_find(ctx, handle, s);
+    CUresult rc = sim_begin_stream(fn, handle, s);
     if (rc == CUDA_SUCCESS && exec_check(exec) == NULL)
-        rc = CUDA_ERROR_INVALID_VALUE;
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     return rc;
 }
 
@@ -319,7 +305,7 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 {
     CUstream s;
     CUresult rc = begin_exec(SIM_FN_cuGraphLaunch, hGraphExec, hStream, &s);
-    return rc != CUDA_SUCCESS ? rc : finish(launch(hGraphExec, s));
+    return rc != CUDA_SUCCESS ? rc : sim_end(launch(hGraphExec, s));
 }
 
 CUresult CUDAAPI cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream)
@@ -333,7 +319,7 @@ CUresult CUDAAPI cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 {
     CUstream s;
     CUresult rc = begin_exec(SIM_FN_cuGraphUpload, hGraphExec, hStream, &s);
-    return rc != CUDA_SUCCESS ? rc : finish(sim_capture_refuse(s));
+    return rc != CUDA_SUCCESS ? rc : sim_end(sim_capture_refuse(s));
 }
 
 CUresult CUDAAPI cuGraphUpload_ptsz(CUgraphExec hGraphExec, CUstream hStream)
@@ -349,9 +335,9 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec hGraphExec)
         return rc;
     pthread_mutex_lock(&sim_lock);
     if (exec_check(hGraphExec) == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     exec_destroy(hGraphExec);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuGraphDestroy(CUgraph hGraph)
@@ -361,9 +347,9 @@ CUresult CUDAAPI cuGraphDestroy(CUgraph hGraph)
         return rc;
     pthread_mutex_lock(&sim_lock);
     if (sim_graph_check(hGraph) == NULL || hGraph->capturing)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     sim_graph_destroy(hGraph);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 /* Gives at most *numNodes of them, and their number when nodes is NULL. */
@@ -375,11 +361,11 @@ CUresult CUDAAPI cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes,
         return rc;
     pthread_mutex_lock(&sim_lock);
     if (sim_graph_check(hGraph) == NULL || numNodes == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     const struct sim_nodes *all = &hGraph->nodes;
     for (size_t i = 0; nodes != NULL && i < *numNodes; i++)
         nodes[i] = i < all->n ? all->v[i] : NULL;
     if (nodes == NULL || *numNodes > all->n)
         *numNodes = all->n;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }

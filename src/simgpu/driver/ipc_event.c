@@ -6,6 +6,7 @@
  * microseconds; the work of a process that has died counts as done, as its
  * context is gone. */
 #include "ipc_event.h"
+#include "entry.h"
 
 #include "capture.h"
 
@@ -225,12 +226,6 @@ CUresult sim_ipc_event_wait(CUevent e, CUstream s)
     return submit(s, op, wait_run);
 }
 
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
 CUresult CUDAAPI cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 {
     CUcontext ctx;
@@ -242,12 +237,12 @@ CUresult CUDAAPI cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
     pthread_mutex_lock(&sim_lock);
     rc = sim_current_locked(&ctx);
     if (rc != CUDA_SUCCESS)
-        return finish(rc);
+        return sim_end(rc);
     CUevent e = sim_event_find(event);
     if (e == NULL || e->shared == NULL || e->shared_map != NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     if (!sim.config.ipc_export)
-        return finish(CUDA_ERROR_NOT_SUPPORTED);
+        return sim_end(CUDA_ERROR_NOT_SUPPORTED);
     struct handle h = {.magic = HANDLE_MAGIC,
                        .pid = getpid(),
                        .fd = own_fd,
@@ -256,7 +251,7 @@ CUresult CUDAAPI cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
                        .id = e->shared_id};
     memset(pHandle, 0, sizeof(*pHandle));
     memcpy(pHandle, &h, sizeof(h));
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 /* Maps the exporter's page if it is the one that is meant. */
@@ -319,5 +314,5 @@ CUresult CUDAAPI cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
     memcpy(&h, &handle, sizeof(h));
     pthread_mutex_lock(&sim_lock);
     rc = sim_current_locked(&ctx);
-    return finish(rc == CUDA_SUCCESS ? open_event(&h, ctx, phEvent) : rc);
+    return sim_end(rc == CUDA_SUCCESS ? open_event(&h, ctx, phEvent) : rc);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* library.c - see library.h; the driver's calls on libraries and kernels. */
 #include "library.h"
+#include "entry.h"
 
 #include "memory.h"
 
@@ -63,25 +64,6 @@ CUfunction sim_library_function(CUfunction kernel, CUcontext ctx)
     return k != NULL && function_of(k, ctx, &f) == CUDA_SUCCESS ? f : NULL;
 }
 
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-/* Begins a call that needs a current context: on success the lock is held. */
-static CUresult begin(enum sim_fn fn, CUcontext *ctx)
-{
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(ctx);
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
 /* Takes image over, also on failure. */
 static CUresult create(char *image, CUlibrary *out)
 {
@@ -121,7 +103,7 @@ CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code,
     if (image == NULL)
         return CUDA_ERROR_INVALID_IMAGE;
     pthread_mutex_lock(&sim_lock);
-    return finish(create(image, library));
+    return sim_end(create(image, library));
 }
 
 CUresult CUDAAPI cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
@@ -151,7 +133,7 @@ CUresult CUDAAPI cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
         return CUDA_ERROR_INVALID_IMAGE;
     }
     pthread_mutex_lock(&sim_lock);
-    return finish(create(image, library));
+    return sim_end(create(image, library));
 }
 
 static void destroy(CUlibrary library)
@@ -179,9 +161,9 @@ CUresult CUDAAPI cuLibraryUnload(CUlibrary library)
     pthread_mutex_lock(&sim_lock);
     sim_stream_drain_all();
     if (check(library) == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     destroy(library);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 static CUresult get_kernel(CUlibrary l, const char *name, CUkernel *out)
@@ -215,29 +197,30 @@ CUresult CUDAAPI cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
     CUcontext ctx;
     CUmodule m;
     CUfunction f;
-    CUresult rc = begin(SIM_FN_cuLibraryGetKernel, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuLibraryGetKernel, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (check(library) == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     if (pKernel == NULL || name == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = module_of(library, ctx, &m);
     if (rc == CUDA_SUCCESS)
         rc = sim_module_function(m, name, &f);
-    return finish(rc == CUDA_SUCCESS ? get_kernel(library, name, pKernel) : rc);
+    return sim_end(rc == CUDA_SUCCESS ? get_kernel(library, name, pKernel)
+                                      : rc);
 }
 
 CUresult CUDAAPI cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuLibraryGetModule, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuLibraryGetModule, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (check(library) == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
-    return finish(pMod == NULL ? CUDA_ERROR_INVALID_VALUE
-                               : module_of(library, ctx, pMod));
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
+    return sim_end(pMod == NULL ? CUDA_ERROR_INVALID_VALUE
+                                : module_of(library, ctx, pMod));
 }
 
 CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes,
@@ -246,13 +229,13 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes,
     CUcontext ctx;
     CUmodule m;
     struct sim_alloc *a;
-    CUresult rc = begin(SIM_FN_cuLibraryGetGlobal, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuLibraryGetGlobal, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (check(library) == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     if (name == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = module_of(library, ctx, &m);
     if (rc == CUDA_SUCCESS)
         rc = sim_module_symbol(m, name, &a);
@@ -260,17 +243,17 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes,
         *dptr = a->base;
     if (rc == CUDA_SUCCESS && bytes != NULL)
         *bytes = a->size;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuKernelGetFunction, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuKernelGetFunction, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (check_kernel(kernel) == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
-    return finish(pFunc == NULL ? CUDA_ERROR_INVALID_VALUE
-                                : function_of(kernel, ctx, pFunc));
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
+    return sim_end(pFunc == NULL ? CUDA_ERROR_INVALID_VALUE
+                                 : function_of(kernel, ctx, pFunc));
 }

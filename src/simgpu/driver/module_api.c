@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* module_api.c - the driver's calls on modules and functions. */
+#include "entry.h"
 #include "memory.h"
 #include "module.h"
 
@@ -12,35 +13,15 @@
 #define BLOCK_SHARED_OPTIN 232448
 #define BLOCK_SHARED_RESERVED 1024
 
-/* Begins a call that needs a current context: on success the lock is held
- * until finish(). */
-static CUresult begin(enum sim_fn fn, CUcontext *ctx)
-{
-    CUresult rc = sim_enter(fn);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    pthread_mutex_lock(&sim_lock);
-    rc = sim_current_locked(ctx);
-    if (rc != CUDA_SUCCESS)
-        pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
-static CUresult finish(CUresult rc)
-{
-    pthread_mutex_unlock(&sim_lock);
-    return rc;
-}
-
 static CUresult load(enum sim_fn fn, CUmodule *module, const void *image)
 {
     CUcontext ctx;
-    CUresult rc = begin(fn, &ctx);
+    CUresult rc = sim_begin_current(fn, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (module == NULL || image == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(sim_module_load(ctx, image, module));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(sim_module_load(ctx, image, module));
 }
 
 CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
@@ -67,38 +48,38 @@ CUresult CUDAAPI cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 CUresult CUDAAPI cuModuleLoad(CUmodule *module, const char *fname)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuModuleLoad, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuModuleLoad, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (module == NULL || fname == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(sim_module_load_file(ctx, fname, module));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(sim_module_load_file(ctx, fname, module));
 }
 
 CUresult CUDAAPI cuModuleUnload(CUmodule hmod)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuModuleUnload, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuModuleUnload, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (sim_module_check(hmod) == NULL || hmod->library != NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     sim_module_unload(hmod);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod,
                                      const char *name)
 {
     CUcontext ctx;
-    CUresult rc = begin(SIM_FN_cuModuleGetFunction, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuModuleGetFunction, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (sim_module_check(hmod) == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     if (hfunc == NULL || name == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    return finish(sim_module_function(hmod, name, hfunc));
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    return sim_end(sim_module_function(hmod, name, hfunc));
 }
 
 CUresult CUDAAPI cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes,
@@ -106,30 +87,30 @@ CUresult CUDAAPI cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes,
 {
     CUcontext ctx;
     struct sim_alloc *a;
-    CUresult rc = begin(SIM_FN_cuModuleGetGlobal, &ctx);
+    CUresult rc = sim_begin_current(SIM_FN_cuModuleGetGlobal, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     if (sim_module_check(hmod) == NULL)
-        return finish(CUDA_ERROR_INVALID_HANDLE);
+        return sim_end(CUDA_ERROR_INVALID_HANDLE);
     if (name == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     rc = sim_module_symbol(hmod, name, &a);
     if (rc == CUDA_SUCCESS && dptr != NULL)
         *dptr = a->base;
     if (rc == CUDA_SUCCESS && bytes != NULL)
         *bytes = a->size;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 /* Begins a call about a function; on success the lock is held. */
 static CUresult begin_function(enum sim_fn fn, CUfunction *f)
 {
     CUcontext ctx;
-    CUresult rc = begin(fn, &ctx);
+    CUresult rc = sim_begin_current(fn, &ctx);
     if (rc != CUDA_SUCCESS)
         return rc;
     *f = sim_function_find(*f, ctx);
-    return *f != NULL ? CUDA_SUCCESS : finish(CUDA_ERROR_INVALID_HANDLE);
+    return *f != NULL ? CUDA_SUCCESS : sim_end(CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult CUDAAPI cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
@@ -138,9 +119,9 @@ CUresult CUDAAPI cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
     if (rc != CUDA_SUCCESS)
         return rc;
     if (hmod == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *hmod = hfunc->module;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuFuncGetName(const char **name, CUfunction hfunc)
@@ -149,9 +130,9 @@ CUresult CUDAAPI cuFuncGetName(const char **name, CUfunction hfunc)
     if (rc != CUDA_SUCCESS)
         return rc;
     if (name == NULL)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *name = hfunc->name;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
@@ -162,7 +143,7 @@ CUresult CUDAAPI cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
     if (rc != CUDA_SUCCESS)
         return rc;
     if (paramOffset == NULL || paramIndex >= func->kernel->nparams)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0;; i++) {
         const struct simgpu_param *p = &func->kernel->params[i];
         at = (at + p->align - 1) / p->align * p->align;
@@ -173,7 +154,7 @@ CUresult CUDAAPI cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
     *paramOffset = at;
     if (paramSize != NULL)
         *paramSize = func->kernel->params[paramIndex].size;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 static CUresult attribute(const struct CUfunc_st *f,
@@ -213,7 +194,7 @@ CUresult CUDAAPI cuFuncGetAttribute(int *pi, CUfunction_attribute attrib,
                     : attribute(hfunc, attrib, &value);
     if (rc == CUDA_SUCCESS)
         *pi = value;
-    return finish(rc);
+    return sim_end(rc);
 }
 
 CUresult CUDAAPI cuFuncSetAttribute(CUfunction hfunc,
@@ -223,20 +204,20 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction hfunc,
     if (rc != CUDA_SUCCESS)
         return rc;
     if (attrib == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
-        return finish(value >= -1 && value <= 100 ? CUDA_SUCCESS
-                                                  : CUDA_ERROR_INVALID_VALUE);
+        return sim_end(value >= -1 && value <= 100 ? CUDA_SUCCESS
+                                                   : CUDA_ERROR_INVALID_VALUE);
     if (attrib != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
         value < 0 || value > BLOCK_SHARED_OPTIN)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     hfunc->max_dynamic = value;
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
     CUresult rc = begin_function(SIM_FN_cuFuncSetCacheConfig, &hfunc);
     (void)config;
-    return rc != CUDA_SUCCESS ? rc : finish(CUDA_SUCCESS);
+    return rc != CUDA_SUCCESS ? rc : sim_end(CUDA_SUCCESS);
 }
 
 static int blocks_per_sm(int block, size_t dynamic)
@@ -255,11 +236,11 @@ static CUresult occupancy(enum sim_fn fn, int *numBlocks, CUfunction f,
         return rc;
     if (numBlocks == NULL || blockSize <= 0 ||
         (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) != 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
     *numBlocks = blockSize > BLOCK_THREADS || dynamic > (size_t)f->max_dynamic
                      ? 0
                      : blocks_per_sm(blockSize, dynamic);
-    return finish(CUDA_SUCCESS);
+    return sim_end(CUDA_SUCCESS);
 }
 
 CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -291,8 +272,8 @@ CUresult CUDAAPI cuOccupancyMaxPotentialBlockSize(
                     ? blockSizeLimit
                     : BLOCK_THREADS;
     if (minGridSize == NULL || blockSize == NULL || blockSizeLimit < 0)
-        return finish(CUDA_ERROR_INVALID_VALUE);
-    finish(CUDA_SUCCESS);
+        return sim_end(CUDA_ERROR_INVALID_VALUE);
+    sim_end(CUDA_SUCCESS);
     if (blockSizeToDynamicSMemSize != NULL)
         dynamicSMemSize = blockSizeToDynamicSMemSize(block);
     *blockSize = block;
