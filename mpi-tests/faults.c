@@ -15,7 +15,6 @@
  * faults --once --victim=RANK: one run, with what the environment makes fail;
  * tells how often that rank called each function */
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,18 +329,6 @@ static void try_fault(const char *spec)
 /* --- the loop
  * ---------------------------------------------------------------------- */
 
-static long count_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    long n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
 /* Calls of a clean run by the rank that is to fail, the same on all ranks. */
 static unsigned long agreed_calls(const char *name)
 {
@@ -404,7 +391,8 @@ int main(int argc, char **argv)
 {
     const char *only = mt_option(argc, argv, "name", "");
     int every = mt_option(argc, argv, "every", NULL) != NULL;
-    long files, tried;
+    int files;
+    long tried;
 
     mt_init();
     signal(SIGALRM, too_late);
@@ -415,7 +403,7 @@ int main(int argc, char **argv)
         return once();
     for (int i = 0; i < 3; i++)
         try_fault(NULL);
-    files = count_files();
+    files = mt_entries("/proc/self/fd");
     harmless = 0;
     tried = try_all(every, only);
     mt_check(tried > 0, "nothing was tried");
@@ -427,7 +415,7 @@ int main(int argc, char **argv)
         printf("mt: %ld faults tried, %ld of them did no harm\n", tried,
                harmless);
     try_fault(NULL);
-    mt_check(count_files() <= files, "%ld open files, %ld before",
-             count_files(), files);
+    mt_check(mt_entries("/proc/self/fd") <= files, "%d open files, %d before",
+             mt_entries("/proc/self/fd"), files);
     return mt_finish();
 }

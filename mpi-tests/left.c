@@ -77,18 +77,6 @@ static void note_shared(FILE *out)
         fclose(maps);
 }
 
-static int threads(void)
-{
-    DIR *dir = opendir("/proc/self/task");
-    int n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
 /* Threads that have been told to end need a moment, say those of the simulated
  * GPU's streams. Ten equal looks in a row; at most two seconds. */
 static void settle(void)
@@ -97,7 +85,7 @@ static void settle(void)
 
     for (int looks = 0, equal = 0, last = -1; looks < 400 && equal < 10;
          looks++) {
-        int now = threads();
+        int now = mt_entries("/proc/self/task");
 
         equal = now == last ? equal + 1 : 0;
         last = now;

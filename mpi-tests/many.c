@@ -8,7 +8,6 @@
  * --bytes: what a communicator alive may cost in memory, MPI's share included,
  * also when it has made calls of 1 MiB
  */
-#include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,18 +92,6 @@ struct state {
     uint64_t endpoints, objects;
 };
 
-static long count_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    long n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
 static struct state look(void)
 {
     struct mallinfo2 info = mallinfo2();
@@ -117,7 +104,7 @@ static struct state look(void)
         s.resident = pages * sysconf(_SC_PAGESIZE);
     if (file)
         fclose(file);
-    s.files = count_files();
+    s.files = mt_entries("/proc/self/fd");
     if (mt_counts_present())
         mt_counts_ucp(&ucp);
     s.endpoints = ucp.endpoints;

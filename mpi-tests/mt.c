@@ -2,6 +2,7 @@
 /* mt.c - start, checks and end of a test program. */
 #include "mt.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,4 +107,16 @@ void *mt_alloc(size_t nbytes)
     if (!ptr)
         mt_die("no memory for %zu bytes", nbytes);
     return ptr;
+}
+
+int mt_entries(const char *path)
+{
+    DIR *dir = opendir(path);
+    int n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
 }

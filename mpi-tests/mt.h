@@ -54,4 +54,9 @@ static inline uint64_t mt_hash(uint64_t a, uint64_t b)
 /* malloc or death. */
 void *mt_alloc(size_t nbytes);
 
+/* How many entries a folder has, 0 for one that is not there: of
+ * /proc/self/fd, the open descriptors and three; of /proc/self/task, the
+ * threads and two. */
+int mt_entries(const char *path);
+
 #endif

@@ -7,7 +7,6 @@
  * sessions --order=s|wsfe|wsef|swef|swfe [--gpu]
  *   s session only; else the order of MPI_Init (w), session (s), MPI_Finalize
  *   (f) and MPI_Session_finalize (e) */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,18 +139,6 @@ static void step(int what)
     }
 }
 
-static int entries(const char *path)
-{
-    DIR *dir = opendir(path);
-    int n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
 int main(int argc, char **argv)
 {
     const char *order = mt_option(argc, argv, "order", "s");
@@ -161,19 +148,19 @@ int main(int argc, char **argv)
         mt_cuda_open();
         kind = MT_DEVICE;
     }
-    descriptors = entries("/proc/self/fd");
-    threads = entries("/proc/self/task");
+    descriptors = mt_entries("/proc/self/fd");
+    threads = mt_entries("/proc/self/task");
     for (const char *at = order; *at; at++)
         step(*at);
     if (order[1] == '\0')
         step('e');
     /* Of a session with one process MPICH 4.0.2 itself leaves some. */
     if (mt.size > 1 && kind == MT_HOST)
-        mt_check(entries("/proc/self/fd") <= descriptors &&
-                     entries("/proc/self/task") <= threads,
+        mt_check(mt_entries("/proc/self/fd") <= descriptors &&
+                     mt_entries("/proc/self/task") <= threads,
                  "%d descriptors after %d, %d threads after %d",
-                 entries("/proc/self/fd"), descriptors,
-                 entries("/proc/self/task"), threads);
+                 mt_entries("/proc/self/fd"), descriptors,
+                 mt_entries("/proc/self/task"), threads);
     if (mt.rank == 0)
         printf("mt: %ld checks, %ld failures\n", mt.checks, mt.failures);
     return mt.failures != 0 || mt.checks == 0;

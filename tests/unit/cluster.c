@@ -304,3 +304,18 @@ void cluster_run(struct cluster *cluster, const struct call_case *c)
     cluster_check(cluster, c);
     cluster_drop(cluster);
 }
+
+struct call_case cluster_case(enum placement placement)
+{
+    struct call_case c = {.count = 3000,
+                          .dtype = CX_DT_I32,
+                          .op = CX_SUM,
+                          .elsize = 4,
+                          .tiling = {.tile_count = 400, .depth = 3},
+                          .placement = placement,
+                          .one_device = 1,
+                          .net = {.seed = 5, .max_delay = 2},
+                          .gpu_delay = 2};
+
+    return c;
+}

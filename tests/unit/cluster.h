@@ -73,6 +73,9 @@ struct cluster *cluster_create(const struct cx_algorithm *algorithm, int nranks,
                                int root, uint64_t seed);
 void cluster_destroy(struct cluster *cluster);
 
+/* A sum of integers of eight tiles, on a network that delays messages. */
+struct call_case cluster_case(enum placement placement);
+
 /* One call from buffers to checked results. */
 void cluster_run(struct cluster *cluster, const struct call_case *c);
 

@@ -11,27 +11,12 @@
 #define NRANKS 5
 #define ROOT 1
 
-static struct call_case plain(enum placement placement)
-{
-    struct call_case c = {.count = 3000,
-                          .dtype = CX_DT_I32,
-                          .op = CX_SUM,
-                          .elsize = 4,
-                          .tiling = {.tile_count = 400, .depth = 3},
-                          .placement = placement,
-                          .one_device = 1,
-                          .net = {.seed = 5, .max_delay = 2},
-                          .gpu_delay = 2};
-
-    return c;
-}
-
 /* After one call, no call of the same size or less allocates. */
 static void allocates_once(const struct cx_algorithm *algorithm,
                            enum placement placement)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(placement);
+    struct call_case c = cluster_case(placement);
 
     cluster_run(cluster, &c);
     for (size_t count = c.count; count > 0; count = count * 4 / 5) {
@@ -51,7 +36,7 @@ static void allocates_once(const struct cx_algorithm *algorithm,
 static void device_resets(const struct cx_algorithm *algorithm)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(ON_GPU);
+    struct call_case c = cluster_case(ON_GPU);
 
     for (int call = 0; call < 4; call++) {
         c.count = call % 2 ? 2000 : 3000;
@@ -109,7 +94,7 @@ static int survives(const struct cx_algorithm *algorithm,
 static void runs_out_of_memory(const struct cx_algorithm *algorithm,
                                enum placement placement)
 {
-    struct call_case c = plain(placement);
+    struct call_case c = cluster_case(placement);
     unsigned long nth = 1;
 
     for (;; nth++) {
@@ -166,7 +151,7 @@ static void abort_all(struct cluster *cluster)
 static void mismatch(const struct cx_algorithm *algorithm, int longer, int odd)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(ON_HOST);
+    struct call_case c = cluster_case(ON_HOST);
     char why[256], name[32];
     struct cx_run run;
     int rank;
@@ -194,7 +179,7 @@ static void mismatch(const struct cx_algorithm *algorithm, int longer, int odd)
 static void wire_fails(const struct cx_algorithm *algorithm)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(ON_GPU);
+    struct call_case c = cluster_case(ON_GPU);
     char why[256];
     int rank;
 
@@ -213,7 +198,7 @@ static void wire_fails(const struct cx_algorithm *algorithm)
 static void gpu_fails(const struct cx_algorithm *algorithm)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(ON_GPU);
+    struct call_case c = cluster_case(ON_GPU);
     char why[256];
     int rank;
 
@@ -232,7 +217,7 @@ static void gpu_fails(const struct cx_algorithm *algorithm)
 static void one_is_missing(const struct cx_algorithm *algorithm)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(ON_HOST);
+    struct call_case c = cluster_case(ON_HOST);
     int blamed = 0;
 
     cluster_fill(cluster, &c);
@@ -261,7 +246,7 @@ static void one_is_missing(const struct cx_algorithm *algorithm)
 static void refuses(const struct cx_algorithm *algorithm)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(ON_HOST);
+    struct call_case c = cluster_case(ON_HOST);
     struct cx_instance *inst = cluster->members[0].inst;
     struct cx_run run;
     char why[256];

@@ -116,21 +116,6 @@ static void survives_failures(void)
     cx_scratch_fini(&pool);
 }
 
-static struct call_case plain(enum placement placement)
-{
-    struct call_case c = {.count = 3000,
-                          .dtype = CX_DT_I32,
-                          .op = CX_SUM,
-                          .elsize = 4,
-                          .tiling = {.tile_count = 400, .depth = 3},
-                          .placement = placement,
-                          .one_device = 1,
-                          .net = {.seed = 5, .max_delay = 2},
-                          .gpu_delay = 2};
-
-    return c;
-}
-
 static struct cx_instance *make_instance(struct cluster *cluster, int rank)
 {
     struct member *member = &cluster->members[rank];
@@ -155,7 +140,7 @@ static void many_instances(const struct cx_algorithm *algorithm,
                            enum placement placement)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
-    struct call_case c = plain(placement);
+    struct call_case c = cluster_case(placement);
     struct cx_instance *(*inst)[NRANKS] =
         must_alloc(NINSTANCES * sizeof(*inst));
     long live;
@@ -189,7 +174,7 @@ static void is_aborted(const struct cx_algorithm *algorithm, int in_use)
 {
     struct cluster *cluster = cluster_create(algorithm, NRANKS, ROOT, 3);
     struct member *member = &cluster->members[0];
-    struct call_case c = plain(ON_HOST);
+    struct call_case c = cluster_case(ON_HOST);
     size_t lent;
 
     cluster_fill(cluster, &c);
