@@ -3,7 +3,7 @@
  * floating-point traps, a group that sends nothing, blocks on host and GPU in
  * one call, a mistake that MPI reports, MPI that is started in a child.
  *
- * corners --part=traps|inter|blocks|alias|child */
+ * corners --part=traps|inter|blocks|large|alias|child */
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +122,77 @@ static void blocks(void)
     mt_buf_destroy(&recv);
 }
 
+static void add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int *x = in, *y = inout;
+
+    (void)type;
+    for (int i = 0; i < 4 * *count; i++)
+        y[i] += x[i];
+}
+
+/* Types made by large-count constructors, as mpi4py's are: their parts must be
+ * asked for in that form, else MPI ends the job. The first two integers of each
+ * of two blocks, far apart, on the host or the second on the GPU. */
+static void large_type(int *first, int *second, const char *where,
+                       struct mt_buf *device)
+{
+    MPI_Aint at[2];
+    MPI_Count lengths[2] = {2, 2}, places[2];
+    MPI_Datatype two;
+    int got[2] = {0, 0};
+
+    MPI_Get_address(first, &at[0]);
+    MPI_Get_address(second, &at[1]);
+    places[0] = at[0];
+    places[1] = at[1];
+    MPI_Type_create_hindexed_c(2, lengths, places, MPI_INT, &two);
+    MPI_Type_commit(&two);
+    MPI_Bcast(MPI_BOTTOM, 1, two, 0, MPI_COMM_WORLD);
+    if (!device && mt.rank < 2)
+        MPI_Sendrecv_replace(MPI_BOTTOM, 1, two, 1 - mt.rank, 0, 1 - mt.rank, 0,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (device)
+        mt_buf_read(device, 0, got, sizeof got);
+    else
+        memcpy(got, second, sizeof got);
+    mt_check(first[0] == 1 && first[1] == 2 && got[0] == 3 && got[1] == 4,
+             "%s: %d %d and %d %d", where, first[0], first[1], got[0], got[1]);
+    MPI_Type_free(&two);
+}
+
+static void large(void)
+{
+    size_t apart = (size_t)2 << 20; /* integers */
+    int *host = mt_alloc((apart + 2) * sizeof *host), four[4], sum[4];
+    int there[2] = {3, 4};
+    struct mt_buf buf;
+    MPI_Datatype type;
+    MPI_Op op;
+
+    mt_buf_create(&buf, MT_DEVICE, sizeof there, 0);
+    for (int i = 0; i < 2; i++) {
+        host[i] = mt.rank == 0 ? 1 + i : 0;
+        host[apart + (size_t)i] = mt.rank == 0 ? 3 + i : 0;
+        there[i] = mt.rank == 0 ? 3 + i : 0;
+    }
+    mt_buf_write(&buf, 0, there, sizeof there);
+    large_type(host, host + apart, "host and host", NULL);
+    large_type(host, (void *)buf.ptr, "host and device", &buf);
+    for (int i = 0; i < 4; i++)
+        four[i] = mt.rank + i;
+    MPI_Type_contiguous_c(4, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add, 1, &op);
+    MPI_Allreduce(four, sum, 1, type, op, MPI_COMM_WORLD);
+    mt_check(sum[3] == 3 * mt.size + mt.size * (mt.size - 1) / 2,
+             "the sum is %d", sum[3]);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    mt_buf_destroy(&buf);
+    free(host);
+}
+
 /* MPI reports this mistake and the program goes on: so it must with Coax. */
 static void alias(void)
 {
@@ -169,6 +240,8 @@ int main(int argc, char **argv)
         inter();
     else if (strcmp(part, "blocks") == 0)
         blocks();
+    else if (strcmp(part, "large") == 0)
+        large();
     else if (strcmp(part, "alias") == 0)
         alias();
     else

@@ -112,7 +112,7 @@ mt_add(mpi.launchers 60 launchers.sh)
 # --- corners that once went wrong --------------------------------------------
 
 mt_program(corners)
-foreach(part traps inter blocks)
+foreach(part traps inter blocks large)
     mt_add(mpi.corners.${part} 30 run.sh -m sim -n 3 -e COAX_SMALL=0
         corners --part=${part})
 endforeach()

@@ -36,6 +36,8 @@ struct cx_real {
     /* Large-count forms; NULL where the MPI has none. */
     __typeof__(&PMPI_Pack_c) Pack_c;
     __typeof__(&PMPI_Unpack_c) Unpack_c;
+    __typeof__(&PMPI_Type_get_envelope_c) Type_get_envelope_c;
+    __typeof__(&PMPI_Type_get_contents_c) Type_get_contents_c;
     __typeof__(&PMPI_File_call_errhandler) File_call_errhandler; /* or NULL */
     __typeof__(&PMPI_Allreduce) Allreduce;
     __typeof__(&PMPI_Bcast) Bcast;

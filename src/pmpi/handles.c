@@ -5,6 +5,7 @@
  * class comes from the table, the size from the handle itself, where the ABI
  * keeps it. A type that is not listed (MPI_CHAR is no number) is moved as bytes
  * and reduced by MPI, or refused by it. */
+#include "pmpi/contents.h"
 #include "pmpi/front.h"
 
 enum { BUILTIN = 1 }; /* the ABI's handle kind in the two top bits */
@@ -192,19 +193,18 @@ static enum cx_dtype by_size(enum class class, unsigned size)
  * asked for, under a handle of its own. */
 static enum cx_dtype f90_type(MPI_Datatype type)
 {
-    int nints, naddrs, ntypes, combiner = MPI_COMBINER_NAMED;
+    struct cx_contents made;
     enum class class = UNKNOWN;
     MPI_Count size = 0;
 
-    if (cx_mpi.Type_get_envelope(type, &nints, &naddrs, &ntypes, &combiner) !=
-            MPI_SUCCESS ||
+    if (!cx_contents_envelope(type, &made) ||
         cx_mpi.Type_size_x(type, &size) != MPI_SUCCESS)
         return CX_DT_NONE;
-    if (combiner == MPI_COMBINER_F90_INTEGER)
+    if (made.combiner == MPI_COMBINER_F90_INTEGER)
         class = SIGNED;
-    else if (combiner == MPI_COMBINER_F90_REAL && size <= 8)
+    else if (made.combiner == MPI_COMBINER_F90_REAL && size <= 8)
         class = FLOATING;
-    else if (combiner == MPI_COMBINER_F90_COMPLEX && size <= 16)
+    else if (made.combiner == MPI_COMBINER_F90_COMPLEX && size <= 16)
         class = COMPLEX;
     return by_size(class, (unsigned)size);
 }

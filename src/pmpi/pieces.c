@@ -11,24 +11,17 @@
  * so one answer serves for all described bytes of a block, and none fits
  * between two host bytes that are closer. A plain array of structs costs one
  * call of MPI and no question to the driver beyond the two ends. */
+#include "pmpi/contents.h"
 #include "pmpi/sparse.h"
 
-#include "base/alloc.h"
-
 #define MAX_DEPTH 16
+#define NASKED 64
 
 struct walk {
-    uintptr_t asked; /* block number + 1 of the last question; 0: none */
-    int mixed;       /* or unknown: the walk is over */
+    uintptr_t asked[NASKED]; /* block number + 1 of the last questions, each
+                                at its own place; 0: none */
+    int mixed;               /* or unknown: the walk is over */
     enum cx_status status;
-};
-
-/* What a type is made of, one level down. */
-struct contents {
-    int combiner, nints, naddrs, ntypes;
-    int *ints; /* owned, like the two below */
-    MPI_Aint *addrs;
-    MPI_Datatype *types; /* each to be freed where it is derived */
 };
 
 /* A type as a part of another one. */
@@ -45,49 +38,15 @@ static int over(const struct walk *w)
 
 static void ask(struct walk *w, uintptr_t addr)
 {
+    uintptr_t block = addr / CX_MEM_BLOCK + 1;
     struct cx_mem mem;
 
-    if (over(w) || addr / CX_MEM_BLOCK + 1 == w->asked)
+    if (over(w) || w->asked[block % NASKED] == block)
         return;
-    w->asked = addr / CX_MEM_BLOCK + 1;
+    w->asked[block % NASKED] = block;
     w->status = cx_buffer_mem_query((const void *)addr, 1, &mem);
     if (w->status == CX_OK && cx_mem_on_gpu(&mem))
         w->mixed = 1;
-}
-
-static int get_envelope(MPI_Datatype type, struct contents *c)
-{
-    return cx_mpi.Type_get_envelope(type, &c->nints, &c->naddrs, &c->ntypes,
-                                    &c->combiner) == MPI_SUCCESS;
-}
-
-static void close_contents(struct contents *c)
-{
-    struct contents child;
-
-    for (int i = 0; i < c->ntypes; i++) {
-        if (get_envelope(c->types[i], &child) &&
-            child.combiner != MPI_COMBINER_NAMED)
-            cx_mpi.Type_free(&c->types[i]);
-    }
-    cx_free(c->ints);
-    cx_free(c->addrs);
-    cx_free(c->types);
-}
-
-/* After get_envelope; 0 when MPI does not tell. Close it when it does. */
-static int open_contents(MPI_Datatype type, struct contents *c)
-{
-    c->ints = cx_alloc((size_t)c->nints + 1, sizeof(*c->ints));
-    c->addrs = cx_alloc((size_t)c->naddrs + 1, sizeof(*c->addrs));
-    c->types = cx_alloc((size_t)c->ntypes + 1, sizeof(MPI_Datatype));
-    if (c->ints != NULL && c->addrs != NULL && c->types != NULL &&
-        cx_mpi.Type_get_contents(type, c->nints, c->naddrs, c->ntypes, c->ints,
-                                 c->addrs, c->types) == MPI_SUCCESS)
-        return 1;
-    c->ntypes = 0;
-    close_contents(c);
-    return 0;
 }
 
 static int has_byte_displacements(int combiner)
@@ -101,13 +60,13 @@ static int has_byte_displacements(int combiner)
 /* 0 when MPI does not tell. */
 static int look(MPI_Datatype type, struct part *part, int depth)
 {
-    struct contents c = {0};
+    struct cx_contents c = {0};
     struct part child;
     int known = 1;
 
     part->type = type;
     part->scattered = 0;
-    if (depth > MAX_DEPTH || !get_envelope(type, &c) ||
+    if (depth > MAX_DEPTH || !cx_contents_envelope(type, &c) ||
         cx_mpi.Type_get_extent_x(type, &part->lb, &part->extent) !=
             MPI_SUCCESS ||
         cx_mpi.Type_get_true_extent_x(type, &part->true_lb,
@@ -119,13 +78,13 @@ static int look(MPI_Datatype type, struct part *part, int depth)
     part->scattered = has_byte_displacements(c.combiner);
     if (part->scattered)
         return 1;
-    if (!open_contents(type, &c))
+    if (!cx_contents_open(type, &c))
         return 0;
-    for (int i = 0; i < c.ntypes && known; i++) {
+    for (MPI_Count i = 0; i < c.ntypes && known; i++) {
         known = look(c.types[i], &child, depth + 1);
         part->scattered |= child.scattered;
     }
-    close_contents(&c);
+    cx_contents_close(&c);
     return known;
 }
 
@@ -145,33 +104,42 @@ static void ask_ends(struct walk *w, uintptr_t base, MPI_Count count,
 static void walk_part(struct walk *w, uintptr_t base, MPI_Count count,
                       const struct part *p, int depth);
 
+static MPI_Count blocklength(const struct cx_contents *c, MPI_Count i)
+{
+    return c->numbers[c->combiner == MPI_COMBINER_HINDEXED_BLOCK ||
+                              c->combiner == MPI_COMBINER_HVECTOR
+                          ? 1
+                          : 1 + i];
+}
+
+static MPI_Count displacement(const struct cx_contents *c, MPI_Count i)
+{
+    if (c->combiner == MPI_COMBINER_HVECTOR)
+        return i * c->numbers[2];
+    return c->numbers[c->combiner == MPI_COMBINER_HINDEXED_BLOCK
+                          ? 2 + i
+                          : 1 + c->numbers[0] + i];
+}
+
 /* What a struct, hindexed or hvector type puts at its displacements. */
 static void walk_displaced(struct walk *w, uintptr_t base,
-                           const struct contents *c, int depth)
+                           const struct cx_contents *c, int depth)
 {
     struct part part = {0};
-    int blocklength, n = c->ints[0];
 
-    for (int i = 0; i < n && !over(w); i++) {
+    for (MPI_Count i = 0; i < c->numbers[0] && !over(w); i++) {
         if ((i == 0 || c->combiner == MPI_COMBINER_STRUCT) &&
             !look(c->types[i], &part, depth))
             w->mixed = 1;
-        blocklength = c->combiner == MPI_COMBINER_HINDEXED_BLOCK ||
-                              c->combiner == MPI_COMBINER_HVECTOR
-                          ? c->ints[1]
-                          : c->ints[1 + i];
-        walk_part(w,
-                  c->combiner == MPI_COMBINER_HVECTOR
-                      ? base + (uintptr_t)i * (uintptr_t)c->addrs[0]
-                      : base + (uintptr_t)c->addrs[i],
-                  blocklength, &part, depth);
+        walk_part(w, base + (uintptr_t)displacement(c, i), blocklength(c, i),
+                  &part, depth);
     }
 }
 
 /* One element of a scattered type. Those that only repeat another type are
  * followed; a vector or the like of scattered parts is not. */
 static void walk_element(struct walk *w, uintptr_t base,
-                         const struct contents *c, int depth)
+                         const struct cx_contents *c, int depth)
 {
     struct part part;
 
@@ -182,7 +150,7 @@ static void walk_element(struct walk *w, uintptr_t base,
                 c->combiner == MPI_COMBINER_CONTIGUOUS) &&
                look(c->types[0], &part, depth)) {
         walk_part(w, base,
-                  c->combiner == MPI_COMBINER_CONTIGUOUS ? c->ints[0] : 1,
+                  c->combiner == MPI_COMBINER_CONTIGUOUS ? c->numbers[0] : 1,
                   &part, depth);
     } else {
         w->mixed = 1;
@@ -192,7 +160,7 @@ static void walk_element(struct walk *w, uintptr_t base,
 static void walk_part(struct walk *w, uintptr_t base, MPI_Count count,
                       const struct part *p, int depth)
 {
-    struct contents c = {0};
+    struct cx_contents c = {0};
 
     if (over(w))
         return;
@@ -200,13 +168,13 @@ static void walk_part(struct walk *w, uintptr_t base, MPI_Count count,
         ask_ends(w, base, count, p);
         return;
     }
-    if (!get_envelope(p->type, &c) || !open_contents(p->type, &c)) {
+    if (!cx_contents_envelope(p->type, &c) || !cx_contents_open(p->type, &c)) {
         w->mixed = 1;
         return;
     }
     for (MPI_Count i = 0; i < count && !over(w); i++)
         walk_element(w, base + (uintptr_t)(i * p->extent), &c, depth + 1);
-    close_contents(&c);
+    cx_contents_close(&c);
 }
 
 enum cx_status cx_pieces_mixed(const struct cx_buffer *buf, int *mixed)

@@ -129,6 +129,8 @@ static void fill_table(void)
 #include "pmpi/real.def"
     CX_REAL(Pack_c)
     CX_REAL(Unpack_c)
+    CX_REAL(Type_get_envelope_c)
+    CX_REAL(Type_get_contents_c)
     CX_REAL(File_call_errhandler)
     CX_REAL(Allreduce)
     CX_REAL(Bcast)
