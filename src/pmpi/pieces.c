@@ -14,6 +14,8 @@
 #include "pmpi/contents.h"
 #include "pmpi/sparse.h"
 
+#include "base/alloc.h"
+
 #define MAX_DEPTH 16
 #define NASKED 64
 
@@ -29,6 +31,7 @@ struct part {
     MPI_Datatype type;
     MPI_Count lb, extent, true_lb, true_extent;
     int scattered; /* has byte displacements that may lead out of an array */
+    struct followed *inside; /* owned; NULL until it is followed */
 };
 
 static int over(const struct walk *w)
@@ -66,6 +69,7 @@ static int look(MPI_Datatype type, struct part *part, int depth)
 
     part->type = type;
     part->scattered = 0;
+    part->inside = NULL;
     if (depth > MAX_DEPTH || !cx_contents_envelope(type, &c) ||
         cx_mpi.Type_get_extent_x(type, &part->lb, &part->extent) !=
             MPI_SUCCESS ||
@@ -102,7 +106,7 @@ static void ask_ends(struct walk *w, uintptr_t base, MPI_Count count,
 }
 
 static void walk_part(struct walk *w, uintptr_t base, MPI_Count count,
-                      const struct part *p, int depth);
+                      struct part *p, int depth);
 
 static MPI_Count blocklength(const struct cx_contents *c, MPI_Count i)
 {
@@ -121,60 +125,92 @@ static MPI_Count displacement(const struct cx_contents *c, MPI_Count i)
                           : 1 + c->numbers[0] + i];
 }
 
-/* What a struct, hindexed or hvector type puts at its displacements. */
-static void walk_displaced(struct walk *w, uintptr_t base,
-                           const struct cx_contents *c, int depth)
-{
-    struct part part = {0};
+/* What a scattered type was made of, and its parts: asked once, however many
+ * elements there are. */
+struct followed {
+    struct cx_contents made;
+    struct part *parts; /* owned, one for each of its types */
+};
 
-    for (MPI_Count i = 0; i < c->numbers[0] && !over(w); i++) {
-        if ((i == 0 || c->combiner == MPI_COMBINER_STRUCT) &&
-            !look(c->types[i], &part, depth))
-            w->mixed = 1;
-        walk_part(w, base + (uintptr_t)displacement(c, i), blocklength(c, i),
-                  &part, depth);
+static void forget(struct part *part)
+{
+    struct followed *f = part->inside;
+
+    if (f == NULL)
+        return;
+    for (MPI_Count i = 0; f->parts != NULL && i < f->made.ntypes; i++)
+        forget(&f->parts[i]);
+    cx_free(f->parts);
+    cx_contents_close(&f->made);
+    cx_free(f);
+    part->inside = NULL;
+}
+
+/* Fills part->inside; 0 when MPI does not tell, or there is no memory. */
+static int follow(struct part *part, int depth)
+{
+    struct followed *f = cx_alloc(1, sizeof(*f));
+    int known = 1;
+
+    if (f == NULL || !cx_contents_envelope(part->type, &f->made) ||
+        !cx_contents_open(part->type, &f->made)) {
+        cx_free(f);
+        return 0;
     }
+    part->inside = f;
+    f->parts = cx_alloc((size_t)f->made.ntypes + 1, sizeof(*f->parts));
+    if (f->parts == NULL)
+        return 0;
+    for (MPI_Count i = 0; i < f->made.ntypes && known; i++)
+        known = look(f->made.types[i], &f->parts[i], depth);
+    return known;
+}
+
+/* What a struct, hindexed or hvector type puts at its displacements. */
+static void walk_displaced(struct walk *w, uintptr_t base, struct followed *f,
+                           int depth)
+{
+    const struct cx_contents *c = &f->made;
+    int many = c->combiner == MPI_COMBINER_STRUCT;
+
+    for (MPI_Count i = 0; i < c->numbers[0] && !over(w); i++)
+        walk_part(w, base + (uintptr_t)displacement(c, i), blocklength(c, i),
+                  &f->parts[many ? i : 0], depth);
 }
 
 /* One element of a scattered type. Those that only repeat another type are
  * followed; a vector or the like of scattered parts is not. */
-static void walk_element(struct walk *w, uintptr_t base,
-                         const struct cx_contents *c, int depth)
+static void walk_element(struct walk *w, uintptr_t base, struct followed *f,
+                         int depth)
 {
-    struct part part;
+    int combiner = f->made.combiner;
 
-    if (has_byte_displacements(c->combiner)) {
-        walk_displaced(w, base, c, depth);
-    } else if ((c->combiner == MPI_COMBINER_DUP ||
-                c->combiner == MPI_COMBINER_RESIZED ||
-                c->combiner == MPI_COMBINER_CONTIGUOUS) &&
-               look(c->types[0], &part, depth)) {
-        walk_part(w, base,
-                  c->combiner == MPI_COMBINER_CONTIGUOUS ? c->numbers[0] : 1,
-                  &part, depth);
-    } else {
+    if (has_byte_displacements(combiner))
+        walk_displaced(w, base, f, depth);
+    else if (combiner == MPI_COMBINER_CONTIGUOUS)
+        walk_part(w, base, f->made.numbers[0], f->parts, depth);
+    else if (combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_RESIZED)
+        walk_part(w, base, 1, f->parts, depth);
+    else
         w->mixed = 1;
-    }
 }
 
 static void walk_part(struct walk *w, uintptr_t base, MPI_Count count,
-                      const struct part *p, int depth)
+                      struct part *p, int depth)
 {
-    struct cx_contents c = {0};
-
     if (over(w))
         return;
     if (!p->scattered) {
         ask_ends(w, base, count, p);
         return;
     }
-    if (!cx_contents_envelope(p->type, &c) || !cx_contents_open(p->type, &c)) {
+    if (p->inside == NULL && !follow(p, depth + 1)) {
         w->mixed = 1;
         return;
     }
     for (MPI_Count i = 0; i < count && !over(w); i++)
-        walk_element(w, base + (uintptr_t)(i * p->extent), &c, depth + 1);
-    cx_contents_close(&c);
+        walk_element(w, base + (uintptr_t)(i * p->extent), p->inside,
+                     depth + 1);
 }
 
 enum cx_status cx_pieces_mixed(const struct cx_buffer *buf, int *mixed)
@@ -186,6 +222,7 @@ enum cx_status cx_pieces_mixed(const struct cx_buffer *buf, int *mixed)
         walk_part(&w, (uintptr_t)buf->addr, buf->count, &part, 0);
     else
         w.mixed = 1;
+    forget(&part);
     *mixed = w.mixed;
     return w.status;
 }
